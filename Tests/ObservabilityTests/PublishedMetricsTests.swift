@@ -35,10 +35,16 @@ import Testing
         metrics.retriesScheduled.series(["demo", "throttled"]).increment()
         metrics.retryQueue.series(["demo"]).set(1)
         metrics.unknownHubWaiting.series(["shpo"]).set(5)
+        metrics.holdAge.series(["hold"]).set(90)
+        metrics.heldWaiting.series(["h-abcdefgh", "hold"]).set(12)
+        metrics.holdExpiring.series(["hold"]).set(300)
+        metrics.expiredOnHold.series(["demo"]).increment()
         metrics.delayed.series(["1h"]).increment()
         metrics.outcomePolls.series(["demo", "404"]).increment()
         metrics.outcomes.series(["demo", "delivered"]).increment()
         metrics.errorDetails.series(["demo", "read"]).increment()
+        metrics.orders.series(["hold"]).set(1)
+        metrics.ordersRefused.series(["unreadable"]).increment()
         metrics.deadLetters.series(["invalid_json"]).increment()
         for counter in [
             metrics.resultsPublished, metrics.resultsFailed, metrics.rebalances, metrics.commitFailures, metrics.unknownFields,
@@ -121,6 +127,10 @@ import Testing
         ("pushfan_retries_scheduled_total", "counter", ["hub", "reason"]),
         ("pushfan_retry_queue_records", "gauge", ["hub"]),
         ("pushfan_unknown_hub_waiting", "gauge", ["hub"]),
+        ("pushfan_hold_age_seconds", "gauge", ["kind"]),
+        ("pushfan_held_waiting", "gauge", ["order", "kind"]),
+        ("pushfan_hold_expiring_seconds", "gauge", ["kind"]),
+        ("pushfan_expired_on_hold_total", "counter", ["hub"]),
         ("pushfan_delayed_total", "counter", ["lane"]),
         ("pushfan_outcome_polls_total", "counter", ["hub", "code"]),
         ("pushfan_outcomes_total", "counter", ["hub", "reason"]),
@@ -129,6 +139,8 @@ import Testing
         ("pushfan_requests_expanded_total", "counter", []),
         ("pushfan_parents_open", "gauge", []),
         ("pushfan_cancellations_forgotten_total", "counter", []),
+        ("pushfan_orders", "gauge", ["kind"]),
+        ("pushfan_orders_refused_total", "counter", ["reason"]),
         ("pushfan_dead_letters_total", "counter", ["reason"]),
         ("pushfan_results_published_total", "counter", []),
         ("pushfan_results_failed_total", "counter", []),

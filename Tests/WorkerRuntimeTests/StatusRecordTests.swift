@@ -114,6 +114,53 @@ import Testing
         #expect(partitions == partitions.indices.map { $0 % 10 } && partitions.count > 50)
     }
 
+    /// By that member a worker says that it obeys orders.
+    @Test func aRecordHasOrdersEvenWhereNoneStands() throws {
+        let status = Self.status(0, size: Size())
+        for bytes in [StatusRecord([status], version: "1", hub: "h").json, Self.page([status])] {
+            #expect(String(decoding: bytes, as: UTF8.self).contains(#","orders":[],"loops":["#))
+        }
+    }
+
+    /// An order that some loop has not read yet is not obeyed by the worker.
+    @Test func theOrdersThatAllLoopsObeyAreOneList() {
+        var statuses = (0..<2).map { Self.status($0, size: Size()) }
+        statuses[0].orders = [
+            .init(id: "h-aaaaaa", kind: "hold", waiting: 5), .init(id: "l-bbbbbb", kind: "limit", waiting: 2),
+            .init(id: "h-cccccc", kind: "hold", waiting: 9),
+        ]
+        statuses[1].orders = [.init(id: "h-cccccc", kind: "hold", waiting: 0), .init(id: "l-bbbbbb", kind: "limit", waiting: 4)]
+        let text = String(decoding: StatusRecord(statuses, version: "1", hub: "h").json, as: UTF8.self)
+        #expect(
+            text.contains(
+                #","orders":[{"id":"l-bbbbbb","kind":"limit","waiting":6},{"id":"h-cccccc","kind":"hold","waiting":9}],"loops":"#)
+        )
+        #expect(!text.contains("orders_omitted"))
+    }
+
+    @Test(arguments: [18, 64]) func ordersWithoutRoomAreCounted(length: Int) throws {
+        var status = Self.status(0, size: Size(loops: 1, results: 1 << 53))
+        status.orders = (100..<200).map {
+            .init(id: "h-" + String(repeating: "x", count: length - 5) + "\($0)", kind: "hold", waiting: $0)
+        }
+        status.omittedOrders = 7
+        let bytes = StatusRecord([status], version: "1", hub: "h").json
+        #expect(bytes.count <= 4096)
+        let page = try #require(try JSONSerialization.jsonObject(with: Data(bytes)) as? [String: Any])
+        let orders = try #require(page["orders"] as? [[String: Any]])
+        #expect((8..<20).contains(orders.count) && orders.first?["waiting"] as? Int == 100)
+        #expect(orders.count + (page["orders_omitted"] as? Int ?? 0) == 107)
+        #expect((page["loops"] as? [Any])?.count == 1)
+        let whole = try #require(try JSONSerialization.jsonObject(with: Data(Self.page([status]))) as? [String: Any])
+        #expect((whole["orders"] as? [Any])?.count == 100 && whole["orders_omitted"] as? Int == 7)
+    }
+
+    private static func page(_ statuses: [LoopStatus]) -> [UInt8] {
+        let board = StatusBoard()
+        for status in statuses { board.post(status) }
+        return board.json(version: "1", hub: "h")
+    }
+
     @Test func aLoopThatIsInTroubleHasItsPlaceBeforeOthers() throws {
         var statuses = (0..<64).map { Self.status($0, size: Size(partitions: 0)) }
         statuses[63].problem = "it is stuck"

@@ -93,13 +93,26 @@ package struct KafkaExamination: Sendable {
             + TopicFindings.ofAll(topics, tool: tool)
             + writing(topics) + transactions(group?.description.answer)
             + (group.map { GroupFindings.of($0, tool: tool) } ?? [])
-            + (counts.contains { $0.topic == context.topics.status } ? unknownHubs() : [])
+            + reported(
+                hasReports: counts.contains { $0.topic == context.topics.status },
+                hasOrders: counts.contains { $0.topic == context.topics.control })
     }
 
-    /// The findings on hubs that workers report to lack. None where the reports cannot be read: no worker needs that right.
-    private func unknownHubs() -> [Finding] {
-        guard rights.groupOperation != nil, let fleet = try? context.fleet() else { return [] }
-        return UnknownHubFindings.of(fleet.members(at: Deadline.milliseconds()))
+    /// The findings on hubs that workers report to lack, and on orders that stand. Nothing is found by the reports where they cannot be
+    /// read: no worker needs that right.
+    private func reported(hasReports: Bool, hasOrders: Bool) -> [Finding] {
+        let mayRead = hasReports && rights.groupOperation != nil
+        let workers = mayRead ? (try? context.fleet())?.members(at: Deadline.milliseconds()) ?? [] : []
+        return UnknownHubFindings.of(workers) + (hasOrders ? orders(by: workers) : [])
+    }
+
+    private func orders(by workers: [Fleet.Member]) -> [Finding] {
+        guard rights.operations(onTopic: context.topics.control).contains(.read) else { return [] }
+        let heard = workers.filter { !$0.isStale }.map { (name: $0.id, page: $0.page) }
+        let orders = Result<StandingOrders, JobFailure> { () throws(JobFailure) in
+            StandingOrders(try context.orderBook(), workers: heard, now: Timestamp(milliseconds: context.now()))
+        }
+        return OrderFindings.of(try? orders.get(), topic: context.topics.control)
     }
 
     /// A topic that the user has no need of, and must not see, is no fault.

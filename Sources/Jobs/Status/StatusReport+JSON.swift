@@ -14,6 +14,7 @@ extension StatusReport {
         object.add("reasons", array: reasons.map(json))
         object.add("partitions", array: partitions.map(json))
         object.add("workers", array: workers.map(json))
+        if let orders { object.add("orders", array: orders.json) }
         object.add("not_asked", texts: unasked.map(describe))
         return object.bytes
     }

@@ -86,6 +86,9 @@ package struct StatusReport: Sendable {
     /// Partitions that workers of this version leave to a newer one.
     package var newer: [TopicPartition] = []
 
+    /// The holds and limits that stand, or nil before they are read, and where they cannot be.
+    package var orders: StandingOrders?
+
     /// The group's state and members, or nil when they are unknown.
     package var groupDescription: GroupDescription? { try? group.get() }
 

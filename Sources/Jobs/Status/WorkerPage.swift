@@ -79,6 +79,14 @@ package struct WorkerPage: Sendable, Equatable {
         package var byteCount = 0
     }
 
+    /// An order that a worker obeys.
+    package struct Order: Sendable, Equatable {
+        package var id = ""
+        package var kind = ""
+        /// The requests that the worker has put to wait by it.
+        package var waiting = 0
+    }
+
     /// The oldest request in work of a partition.
     package struct Oldest: Sendable, Equatable {
         package var offset: Int?
@@ -92,6 +100,8 @@ package struct WorkerPage: Sendable, Equatable {
     package let version: String?
     /// The hub's name, or empty.
     package let hub: String
+    /// The holds and limits that it obeys, but for those that had no room in its report. Nil if its version knows no holds.
+    package let orders: [Order]?
     /// Its loops, but for those that had no room in its report.
     package let loops: [Loop]
     /// The number of loops that had no room.
@@ -111,6 +121,7 @@ package struct WorkerPage: Sendable, Equatable {
         guard let list = document.member("loops", of: document.root), document.kind(of: list) == .array else { return nil }
         version = reader.text("version", document.root)
         hub = reader.text("hub", document.root) ?? ""
+        orders = reader.orders(document.root)
         var (loops, passedOver) = ([Loop](), 0)
         document.forEachElement(of: list) {
             if reader.takes(PageReader.loopPrice) { loops.append(reader.loop($0)) } else { passedOver += 1 }
@@ -181,6 +192,19 @@ private struct PageReader {
 
     private func isTrue(_ name: StaticString, _ node: JSONDocument.Node) -> Bool {
         document.member(name, of: node).map { document.kind(of: $0) == .true } ?? false
+    }
+
+    /// The orders of a worker, or nil if it does not say any.
+    mutating func orders(_ node: JSONDocument.Node) -> [WorkerPage.Order]? {
+        guard let list = document.member("orders", of: node), document.kind(of: list) == .array else { return nil }
+        var reader = self
+        defer { left = reader.left }
+        var orders: [WorkerPage.Order] = []
+        document.forEachElement(of: list) {
+            guard reader.takes(), let id = reader.text("id", $0) else { return }
+            orders.append(.init(id: id, kind: reader.text("kind", $0) ?? "", waiting: reader.count("waiting", $0)))
+        }
+        return orders
     }
 
     mutating func loop(_ node: JSONDocument.Node) -> WorkerPage.Loop {

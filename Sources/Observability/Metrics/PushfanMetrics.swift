@@ -1,7 +1,7 @@
 /// Every metric of a worker, under its published name.
 ///
-/// The names are a contract with dashboards and alerts. The labels are `hub`, `platform`, `outcome`, `code`, `topic`, `partition`
-/// and `reason`. All have few values, never a user, a request or a device.
+/// The names are a contract with dashboards and alerts. The labels are `hub`, `platform`, `outcome`, `code`, `topic`, `partition`,
+/// `kind` and `reason`. All have few values, never a user, a request or a device.
 public struct PushfanMetrics: Sendable {
     /// Writes all of this as text.
     public let registry: MetricsRegistry
@@ -52,6 +52,15 @@ public struct PushfanMetrics: Sendable {
     /// Requests that wait for a hub that settings do not have, by the name that they give. A few names are kept, the rest are `other`.
     /// One without a request has no series.
     public let unknownHubWaiting: Family<Gauge, 1>
+    /// The age of the oldest order that stands, by kind (`hold`, `limit`). A kind of which none stands has no series.
+    public let holdAge: Family<Gauge, 1>
+    /// Requests that this worker has put to wait by an order that stands, by its id and kind. An order that has ended has no series.
+    public let heldWaiting: Family<Gauge, 2>
+    /// The time until the first request expires of those that this worker has put to wait by an order that stands, by kind: to a minute, and
+    /// never too long. It has no series where none expires before the order's end.
+    public let holdExpiring: Family<Gauge, 1>
+    /// Requests that expired while a hold concerned them, by hub.
+    public let expiredOnHold: Family<Counter, 1>
     /// Requests put into a delay lane, by lane (`10s`, `1m`, `10m`, `1h`), or held for an ordering key (`held`). One that waits for long
     /// counts in several.
     public let delayed: Family<Counter, 1>
@@ -69,6 +78,10 @@ public struct PushfanMetrics: Sendable {
     public let parentsOpen: Gauge
     /// Cancellations forgotten before their time, because there were too many.
     public let cancellationsForgotten: Counter
+    /// Orders that stand, as a loop of this worker knows them, by kind (`hold`, `limit`, `cancel`).
+    public let orders: Family<Gauge, 1>
+    /// Records of orders that are not obeyed, by reason (`unreadable`, `scope`, `too_many` …). Each loop counts what it reads.
+    public let ordersRefused: Family<Counter, 1>
     /// Records put on the dead-letter topic, by reason.
     public let deadLetters: Family<Counter, 1>
     /// Results written to Kafka.
@@ -136,6 +149,14 @@ public struct PushfanMetrics: Sendable {
         retryQueue = registry.gauges("retry_queue_records", help: "Requests that wait for a retry.", labels: ["hub"])
         unknownHubWaiting = registry.gauges(
             "unknown_hub_waiting", help: "Requests that wait for a hub that the settings do not have.", labels: ["hub"])
+        holdAge = registry.gauges(
+            "hold_age_seconds", help: "Age of the oldest hold, or ordered limit, that stands.", labels: ["kind"])
+        heldWaiting = registry.gauges(
+            "held_waiting", help: "Requests put to wait by an order that stands.", labels: ["order", "kind"])
+        holdExpiring = registry.gauges(
+            "hold_expiring_seconds", help: "Time until the first request expires that waits by an order.", labels: ["kind"])
+        expiredOnHold = registry.counters(
+            "expired_on_hold_total", help: "Requests that expired while a hold concerned them.", labels: ["hub"])
         delayed = registry.counters("delayed_total", help: "Requests put into a delay lane, or held.", labels: ["lane"])
         outcomePolls = registry.counters(
             "outcome_polls_total", help: "Polls for the outcome of a call.", labels: ["hub", "code"])
@@ -150,6 +171,9 @@ public struct PushfanMetrics: Sendable {
             "pushfan_parents_open", help: "Large requests whose parts have not all ended, in the owned partitions.")
         cancellationsForgotten = registry.counter(
             "pushfan_cancellations_forgotten_total", help: "Cancellations forgotten early, because there were too many.")
+        orders = registry.gauges("orders", help: "Orders that stand, by kind.", labels: ["kind"])
+        ordersRefused = registry.counters(
+            "orders_refused_total", help: "Records of orders that are not obeyed, by reason.", labels: ["reason"])
         deadLetters = registry.counters("dead_letters_total", help: "Records put on the dead-letter topic.", labels: ["reason"])
         resultsPublished = registry.counter("pushfan_results_published_total", help: "Results written to Kafka.")
         resultsFailed = registry.counter(

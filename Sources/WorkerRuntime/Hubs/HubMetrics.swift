@@ -100,6 +100,7 @@ final class HubMetrics {
         tally.noteResult(conclusion.state, milliseconds: nanoseconds / 1_000_000)
         if latestFinished?.outcome != outcome { latestFinished = finishedByOutcome[outcome].map { (outcome, $0) } }
         latestFinished?.counter.increment()
+        if outcome == .expired, conclusion.code == .expiredOnHold { metrics.expiredOnHold.series([hub]).increment() }
         publishToFinal.observe(nanoseconds: max(0, nanoseconds))
     }
 

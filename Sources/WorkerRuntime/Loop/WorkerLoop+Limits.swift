@@ -9,12 +9,13 @@ extension WorkerLoop {
     func mayBegin(_ flight: Flight, call index: Int, at port: HubPort) -> Bool {
         guard controlTopic.orders.slowsRequests, limited.isUsed, !limited.isReleasing else { return true }
         let orders = lend(&flight.request) {
-            controlTopic.orders.limits(of: $0, hub: port.name, lane: flight.lane.name, now: wallClock)
+            controlTopic.orders.limits(of: $0, hub: port.name, lane: flight.lane.name, now: orderTime)
         }
         guard let line = limited.line(of: flight, at: port, among: orders) else { return true }
         if limited.waiting.begins(line, now: now) { return true }
-        let hasRoom = limited.waiting.hasRoom(in: line, wasDeferred: flight.delayed != nil)
-        if hasRoom || !deferLimited(flight, in: line, until: orders.map(\.until).max()) {
+        if limited.waiting.hasRoom(in: line, wasDeferred: flight.delayed != nil)
+            || !deferLimited(flight, in: line, until: orders.filter { line.orders.contains($0.id) }.map(\.until).max())
+        {
             let call = CallID(flight: flight.index, call: index)
             limited.waiting.append(WaitingCall(call: call, generation: flight.generation), to: line)
         }
@@ -31,7 +32,11 @@ extension WorkerLoop {
         let former = flight.delayed.map { $0.due.milliseconds(since: wallClock) }
         let wait = limited.waiting.deferral(in: line, of: flight.openCalls, former: former, now: now)
         let moment = wallClock.adding(milliseconds: wait)
-        return delay(flight, until: max(min(moment, end ?? moment), wallClock.adding(milliseconds: DelayPolicy.shortestStay)))
+        let due = max(min(moment, end ?? moment), wallClock.adding(milliseconds: DelayPolicy.shortestStay))
+        let (isFirst, expiry) = (flight.delayed == nil, flight.request.expiresAt)
+        guard delay(flight, until: due) else { return false }
+        if isFirst { for order in line.orders { facts.held.note(order, expiresAt: expiry, now: wallClock) } }
+        return true
     }
 
     /// The moment when the loop must turn for calls that wait for a token.

@@ -17,13 +17,23 @@ extension WorkerLoop {
     func hold(of flight: Flight) -> OrderRecord? {
         guard controlTopic.orders.slowsRequests else { return nil }
         let (hub, lane) = (flight.spread == nil ? ports[flight.port].name : nil, flight.lane.name)
-        return lend(&flight.request) { controlTopic.orders.hold(of: $0, hub: hub, lane: lane, now: wallClock) }
+        return lend(&flight.request) { controlTopic.orders.hold(of: $0, hub: hub, lane: lane, now: orderTime) }
     }
 
     /// Puts a request that starts where it waits for the end of a hold that concerns it. One that has expired goes on to its end.
     func checkHold(of flight: Flight) -> StartFacts {
         guard let order = hold(of: flight), !isExpired(flight) else { return .isHoldChecked }
-        return delay(flight, until: order.until) ? .isGone : .isHoldChecked
+        return delay(flight, by: order) ? .isGone : .isHoldChecked
+    }
+
+    /// Puts a request where it waits for the end of a hold, and counts it unless it waited there for the same.
+    private func delay(_ flight: Flight, by order: OrderRecord) -> Bool {
+        let (due, expiry) = (flight.due, flight.request.expiresAt)
+        guard delay(flight, until: order.until) else { return false }
+        if due != DelayPolicy.moment(until: order.until, expiresAt: expiry) {
+            facts.held.note(order.id, expiresAt: expiry, now: wallClock)
+        }
+        return true
     }
 
     /// Has a call wait whose turn has come although a hold concerns its request: with the others of it in a lane, or else here.
@@ -33,17 +43,17 @@ extension WorkerLoop {
         guard let order = hold(of: flight) else { return false }
         wait(flight, call: index, until: now + Self.heldStep)
         if flight.isActive, mode == .running, flight.cancellation == nil, flight.onlyWaits {
-            _ = delay(flight, until: order.until)
+            _ = delay(flight, by: order)
         }
         return true
     }
 
     /// Obeys the orders that stand now.
     func ordersChanged() {
-        controlTopic.hasNewOrders = false
+        facts.held.keep(controlTopic.orders.all)
         limitsChanged()
         cancelWaiting()
-        guard controlTopic.orders.mayHaveWaiting(now: wallClock, isRestart: false) else { return }
+        guard controlTopic.orders.mayHaveWaiting(now: orderTime, isRestart: false) else { return }
         delayedPartitions.sweep.request(now: now)
         scheduler.hurry { $0.delayed != nil }
     }
@@ -54,7 +64,7 @@ extension WorkerLoop {
         if !delayedPartitions.sweep.isConsidered, !partitions.isEmpty, controlTopic.allowsRequests {
             let isRestart = now - facts.startedAt < LaneSweep.youth
             delayedPartitions.sweep.consider(
-                isNeeded: controlTopic.orders.mayHaveWaiting(now: wallClock, isRestart: isRestart), now: now)
+                isNeeded: controlTopic.orders.mayHaveWaiting(now: orderTime, isRestart: isRestart), now: now)
         }
         guard delayedPartitions.sweep.isDue(now: now) else { return }
         for slot in delayedPartitions.slots {

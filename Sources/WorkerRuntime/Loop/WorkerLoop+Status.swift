@@ -9,12 +9,13 @@ import PushModel
 extension WorkerLoop {
     /// Since when the oldest of all that could go on waits to be finished, of each hub: requests in work, buffered ones, and telemetry
     /// polls. What was not read yet, or waits for its key, counts for the first hub. What waits for its time, in memory or in a delay
-    /// lane, waits from then on.
+    /// lane, waits from then on. So does what a hold concerns, from the hold's end on, and no outcome is waited for that must not be asked.
     func oldestWaiting() -> [Timestamp] {
         var first = min(wallClock, facts.oldestUnread ?? wallClock)
         first = min(first, scheduler.oldestOfKeys(at: wallClock) ?? first)
         var oldest = ports.map { min(wallClock, scheduler.buffers.oldest(at: $0.number) ?? wallClock) }
-        for flight in flights.flights where flight.isActive {
+        let held = ports.map { controlTopic.orders.holds(hub: $0.name, now: wallClock) }
+        for flight in flights.flights where flight.isActive && !(flight.poll != nil && held[flight.port]) {
             oldest[flight.port] = min(oldest[flight.port], flight.waitingSince)
         }
         if let port = ports.first(where: { !$0.isRetired }) { oldest[port.number] = min(oldest[port.number], first) }
@@ -56,6 +57,8 @@ extension WorkerLoop {
         facts.measureRate(now: now)
         let unknownHubs = facts.unrouted.counts(at: wallClock)
         metrics.wait(forUnknown: unknownHubs)
+        let orders = facts.held.counts(at: wallClock)
+        metrics.wait(by: orders, at: wallClock)
         let status = LoopStatus(
             worker: configuration.workerID, mode: mode.name, at: wallClock,
             hubs: ports.filter { !$0.isClosed }.map {
@@ -63,11 +66,12 @@ extension WorkerLoop {
             },
             finishedPerSecond: facts.finishRate.perSecond, finished: metrics.tally.finished, callCount: metrics.tally.callCount,
             latency: metrics.tally.latency, lastRebalance: facts.lastRebalance, lastCommit: facts.lastCommit,
-            partitions: [], heedsCancellations: health.controlAbsence == nil && !controlTopic.hasLapsed,
+            partitions: [], heedsCancellations: health.controlProblem?.holdsRequests ?? true,
             problem: LoopStatus.problem(
-                [health.controlProblem, health.controlAbsence, wholesProblem, LoopStatus.problem(ofUnknown: unknownHubs)]
+                [health.controlProblem?.text, wholesProblem, LoopStatus.problem(ofUnknown: unknownHubs)]
                     + ports.map(\.fleetProblem)),
-            unknownHubs: unknownHubs)
+            unknownHubs: unknownHubs, orders: orders.map { .init(id: $0.id, kind: $0.kind, waiting: $0.waiting) },
+            omittedOrders: facts.held.omittedCount)
         let work = flights.work(in: epoch)
         marks.note(work)
         let due = timers.firstDue(of: work.generations)

@@ -159,17 +159,21 @@ struct GroupReader {
         return Dictionary(uniqueKeysWithValues: zip(open, counts.map { Int32(clamping: $0) }))
     }
 
-    /// The present end of the control topic. One whose leader is away holds up no assignment: what it says is read when it is
-    /// back.
+    /// The present end of the control topic. One whose leader is away, or that may not be read, holds up no assignment, but its requests.
     func controlEnd(_ writer: OutcomeWriter) throws(KafkaError) -> ControlEnd {
         let topic = configuration.topics.control
-        guard let answer = try writer.answers(on: [topic], timeout: .seconds(5))[topic], answer.partitionCount > 0 else {
-            return .missing
+        switch try writer.answers(on: [topic], timeout: .seconds(5))[topic] {
+        case .missing: return .missing
+        case .partitions(0): return .forbidden
+        case nil, .unclear: return .unknown
+        case .partitions: break
         }
         let partition = TopicPartition(topic: topic, partition: CancelRecord.partition)
         do throws(KafkaError) {
             return .at(try group.end(of: partition, timeout: .seconds(5)))
         } catch {
+            if error.isAuthorization { return .forbidden }
+            if error.isUnknownTopicOrPartition { return .missing }
             guard error.isLeaderAway else { throw error }
             return .unknown
         }

@@ -16,6 +16,8 @@ struct LoopFacts {
     var lastCommit: Timestamp?
     /// The requests that this loop let wait for a hub that settings do not have.
     var unrouted = UnroutedWaits()
+    /// The holds and limits that stand, and the requests that this loop has put to wait by them.
+    var held = HeldCounts()
     /// The assignment of which the board has all partitions, and their number.
     private var posted: (epoch: Int, count: Int)?
     /// The time since which the oldest unread request waits, as far as that is known. Nil when nothing is unread.

@@ -7,6 +7,7 @@ final class LoopGauges: Sendable {
     let assignedPartitions: SharedGauge
     let parentsOpen: SharedGauge
     let unknownHubs: UnknownHubGauges
+    let orders: OrderGauges
     /// By lane.
     let lagSeconds: [SharedGauge]
     /// By delay lane.
@@ -22,6 +23,7 @@ final class LoopGauges: Sendable {
         assignedPartitions = SharedGauge(metrics.assignedPartitions, loops: loops, combination: .sum)
         parentsOpen = SharedGauge(metrics.parentsOpen, loops: loops, combination: .sum)
         unknownHubs = UnknownHubGauges(metrics.unknownHubWaiting, loops: loops)
+        orders = OrderGauges(metrics, loops: loops)
         func lag(of topic: String) -> SharedGauge {
             SharedGauge(metrics.consumerLagSeconds.series([topic]), loops: loops, combination: .largest)
         }

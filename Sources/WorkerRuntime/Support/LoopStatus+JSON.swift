@@ -5,8 +5,10 @@ import PushModel
 /// The status of a loop as JSON, on one line.
 extension ByteWriter {
     /// Appends the beginning of a worker's report, up to its first loop. The times of all its loops are one member, so that they take the
-    /// room of one.
-    mutating func appendBeginning(version: String, hub: String, of statuses: [LoopStatus]) {
+    /// room of one, and so are the orders that stand. These are there even if there are none: by that member a worker says that it obeys
+    /// orders.
+    /// `orderBytes` is the most bytes for orders. Those without room are counted.
+    mutating func appendBeginning(version: String, hub: String, of statuses: [LoopStatus], orderBytes: Int = .max) {
         append("{\"schema\":1")
         add("version", value: version)
         add("hub", value: hub)
@@ -14,7 +16,29 @@ extension ByteWriter {
         for status in statuses { latency.add(status.latency) }
         append(",\"total_ms\":")
         append(latency.json.span)
+        append(LoopStatus.orders(of: statuses), omitted: statuses.map(\.omittedOrders).max() ?? 0, limit: orderBytes)
         append(",\"loops\":[")
+    }
+
+    private mutating func append(_ orders: [LoopStatus.Order], omitted omittedCount: Int, limit: Int) {
+        append(",\"orders\":[")
+        var (left, shownCount) = (limit, 0)
+        for order in orders {
+            var entry = ByteWriter()
+            entry.append("{\"id\":")
+            entry.append(json: order.id)
+            entry.add("kind", value: order.kind)
+            entry.add("waiting", value: Int64(order.waiting))
+            entry.append("}")
+            guard entry.count < left else { break }
+            left -= entry.count + 1
+            if shownCount > 0 { append(",") }
+            append(entry.bytes.span)
+            shownCount += 1
+        }
+        append("]")
+        let omittedCount = omittedCount + orders.count - shownCount
+        if omittedCount > 0 { add("orders_omitted", value: Int64(omittedCount)) }
     }
 
     /// Appends what a loop says of itself as the members of an object, which its hubs and partitions follow.

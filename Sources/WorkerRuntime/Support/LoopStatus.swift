@@ -102,6 +102,16 @@ public struct LoopStatus: Sendable, Equatable {
         public var throttledUntil: Timestamp?
     }
 
+    /// A hold or limit that stands.
+    public struct Order: Sendable, Equatable {
+        /// Its id.
+        public var id: String
+        /// The word of its kind: `hold` or `limit`.
+        public var kind: String
+        /// The requests that the loop has put to wait by it.
+        public var waiting: Int
+    }
+
     /// The member's name in the group.
     public var worker: String
     /// `running`, `revoking`, `stopping` or `stopped`.
@@ -130,6 +140,21 @@ public struct LoopStatus: Sendable, Equatable {
     public var problem: String?
     /// The requests that wait for a hub that its settings do not have, by the hub's name.
     public var unknownHubs: [UnroutedWaits.Count] = []
+    /// The holds and limits that stand, those without a tenant first, and of these the newest.
+    public var orders: [Order] = []
+    /// The number of those that have no count of their own.
+    public var omittedOrders = 0
+
+    /// The holds and limits that all of several loops obey, in their order, with the requests that these have put to wait together.
+    static func orders(of statuses: [LoopStatus]) -> [Order] {
+        guard let first = statuses.first, !first.orders.isEmpty else { return [] }
+        let waiting = statuses.map { Dictionary($0.orders.map { ($0.id, $0.waiting) }, uniquingKeysWith: { $1 }) }
+        return first.orders.compactMap { order in
+            let counts = waiting.compactMap { $0[order.id] }
+            guard counts.count == statuses.count else { return nil }
+            return Order(id: order.id, kind: order.kind, waiting: counts.reduce(0, +))
+        }
+    }
 
     /// One sentence for all troubles, or nil where there is none.
     static func problem(_ reasons: [String?]) -> String? {

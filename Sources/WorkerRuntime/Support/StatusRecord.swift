@@ -3,10 +3,12 @@ import PushModel
 /// The status of a worker's loops, cut to one small record: what is in trouble first, then the requests that have waited longest.
 ///
 /// It reads as the page `/status` does. What has no room is counted: `hubs_omitted` and `partitions_omitted` of a loop, and in `omitted`
-/// loops with their results and calls. The times of all loops are always there.
+/// loops with their results and calls. The times of all loops are always there, and the orders that stand: `orders_omitted` are without room.
 struct StatusRecord {
     /// The most bytes of a record's value.
     static let limit = 4096
+    /// The most bytes of the orders that stand, about 18 of them.
+    private static let orderRoom = 1024
     /// The bytes that are kept for hubs and partitions, however many loops there are.
     private static let detailRoom = 1024
     /// The most bytes of what closes a loop: its lists and its two numbers.
@@ -47,7 +49,7 @@ struct StatusRecord {
     init(_ statuses: [LoopStatus], version: String, hub: String) {
         self.statuses = statuses
         var writer = ByteWriter(capacity: 512)
-        writer.appendBeginning(version: Self.cut(version), hub: Self.cut(hub), of: statuses)
+        writer.appendBeginning(version: Self.cut(version), hub: Self.cut(hub), of: statuses, orderBytes: Self.orderRoom)
         beginning = writer.bytes
         room = Self.limit - beginning.count - (statuses.count > 1 ? Self.ends.several : Self.ends.one)
         addLoops()

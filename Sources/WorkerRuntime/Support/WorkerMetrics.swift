@@ -70,8 +70,22 @@ final class WorkerMetrics {
         metrics.deadLetters.series([reason]).increment()
     }
 
+    /// Shows how many orders stand.
+    func show(_ orders: Orders) {
+        let counts = Dictionary(orders.all.map { ($0.word, 1) }, uniquingKeysWith: +)
+        for word in ["hold", "limit", "cancel"] { metrics.orders.series([word]).set(counts[word] ?? 0) }
+    }
+
+    /// Counts orders that are not obeyed, by their faults.
+    func count(refused: [String: Int]) {
+        for (fault, count) in refused { metrics.ordersRefused.series([fault]).increment(by: UInt64(count)) }
+    }
+
     /// Shows how many requests wait for hubs that settings do not have.
     func wait(forUnknown hubs: [UnroutedWaits.Count]) { gauges.unknownHubs.set(hubs, loop: loop) }
+
+    /// Shows the orders that stand, and what this loop has put to wait by them. To be called once a second.
+    func wait(by orders: [HeldCounts.Count], at now: Timestamp) { gauges.orders.set(orders, loop: loop, at: now) }
 
     /// Counts the records that are read from a topic.
     func consumed(from topic: String) -> Counter { metrics.recordsConsumed.series([topic]) }

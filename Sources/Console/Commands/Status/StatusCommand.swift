@@ -47,11 +47,12 @@ private enum StatusCommand {
         } catch {
             throw invocation.failure(error, settings.kafka, to: "ask how the workers stand")
         }
-        guard let report = asked else {
+        guard var report = asked else {
             throw CommandFailure(
                 .failed, "there is no topic \(Sanitised.quoted(settings.kafka.topics.requests))",
                 hint: CommandFailure.missingTopicHint)
         }
+        report.readOrders(invocation.jobContext(settings, timeout: timeout))
         try write(report, arguments.format(), invocation.streams)
         let isTooOld = limit.map { report.lagMilliseconds > $0.wholeMilliseconds } ?? false
         if isTooOld || report.reasons.contains(where: \.isStuck) { return .failed }
@@ -87,12 +88,16 @@ private enum StatusCommand {
         return target.at("/status")
     }
 
+    /// The most characters of an order's line: its reason and scope are longer than other words of strangers.
+    private static let lineLength = 1000
+
     private static func write(_ report: StatusReport, _ format: OutputFormat, _ streams: Streams) throws(CommandFailure) {
         guard format.isForPeople else {
             return try streams.out(report.json { $0.text(brokers: report.brokers) } + [UInt8(ascii: "\n")])
         }
         let telling = StatusFormatter(report: report)
         try streams.out(telling.heading)
+        for line in report.orderLines { try streams.out(Sanitised.line(line, atMost: lineLength)) }
         for reason in report.reasons { try streams.out((reason.isStuck ? "stuck: " : "note: ") + Sanitised.line(reason.text)) }
         try streams.out("")
         try streams.out(.table, telling.topics, [])

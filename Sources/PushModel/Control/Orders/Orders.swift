@@ -34,6 +34,8 @@ public struct Orders: Sendable {
     private var lastCancellation = Timestamp.past
     /// True if any hold or limit stands.
     private var slows = false
+    /// The number of cancellations that were taken in: another one has come when it has changed.
+    public private(set) var cancellationCount = 0
 
     /// No order.
     public init() {}
@@ -80,6 +82,7 @@ public struct Orders: Sendable {
             : standing[tenant]?.count ?? 0 >= Self.mostOfTenant || standing[tenant] == nil && standing.count > Self.mostTenants
         if isFull { return .tooMany }
         standing[tenant, default: []].append(order)
+        if case .cancel = order.kind { cancellationCount += 1 }
         noteStanding()
         return .change
     }
@@ -154,6 +157,9 @@ public struct Orders: Sendable {
 
     /// True if a hold or a limit stands.
     public var slowsRequests: Bool { slows }
+
+    /// True if a cancellation stands.
+    public var cancelsRequests: Bool { lastCancellation > .past }
 
     /// The hold that concerns a request: of those that do, the one that ends last.
     ///
