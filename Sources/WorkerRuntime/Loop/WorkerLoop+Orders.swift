@@ -51,6 +51,7 @@ extension WorkerLoop {
     /// Obeys the orders that stand now.
     func ordersChanged() {
         facts.held.keep(controlTopic.orders.all)
+        limitsChanged()
         cancelWaiting()
         guard controlTopic.orders.mayHaveWaiting(now: orderTime, isRestart: false) else { return }
         delayedPartitions.sweep.request(now: now)

@@ -73,6 +73,8 @@ final class Committer: Sendable {
         var held: [Int32: Int64] = [:]
         /// The numbers of partitions of topics that publishers write to, as far as they are known.
         var partitionCounts: [String: Int32] = [:]
+        /// The number of all partitions of requests, or nil where that is not known.
+        var requestCount: Int?
     }
 
     private struct State {

@@ -140,7 +140,14 @@ struct GroupReader {
         ends.control = try controlEnd(writer)
         for partition in held { ends.held[partition.partition] = ends.starts.ends[partition] }
         ends.partitionCounts = partitionCounts(of: Set(positions.lazy.map(\.partition.topic)))
+        ends.requestCount = requestCount()
         return ends
+    }
+
+    /// The number of all partitions of requests. A topic that is not there has none. Nothing waits for it.
+    private func requestCount() -> Int? {
+        let topics = Lane.allCases.map { configuration.topics.requests(of: $0) }
+        return try? group.partitionCounts(of: topics, timeout: .seconds(1)).reduce(0, +)
     }
 
     /// The numbers of partitions of those of some topics that publishers write to. Nothing waits for them.
