@@ -42,6 +42,9 @@ static const unsigned char requests_js[] = {
 static const unsigned char request_js[] = {
 #embed "files/request.js"
 };
+static const unsigned char holds_js[] = {
+#embed "files/holds.js"
+};
 static const unsigned char replays_js[] = {
 #embed "files/replays.js"
 };
@@ -62,6 +65,7 @@ static const struct pushfan_web_file files[] = {
   WEB_FILE("failures.js", failures_js),
   WEB_FILE("requests.js", requests_js),
   WEB_FILE("request.js", request_js),
+  WEB_FILE("holds.js", holds_js),
   WEB_FILE("replays.js", replays_js),
 };
 

@@ -10,6 +10,8 @@ public enum Scope: String, CaseIterable, Sendable {
     case payload = "read:payload"
     /// Plan, run, pause, resume and stop replays.
     case replay = "replay"
+    /// Hold, limit and cancel requests.
+    case operate = "operate"
 
     /// Reads scopes that commas separate, or returns nil for none, an unknown one, or the same one twice.
     public static func set(_ text: some StringProtocol) -> Set<Scope>? {

@@ -41,6 +41,15 @@ import Testing
         #expect(!addresses.contains("push.requests.v1"))
     }
 
+    @Test func theControlTopicHasCancellationsAndOrders() throws {
+        let document = try Self.printed()
+        let channels = try #require(document.member("channels", of: document.root))
+        let messages = try #require(document.member("control", of: channels).flatMap { document.member("messages", of: $0) })
+        var names: [String] = []
+        document.forEachMember(of: messages) { name, _ in names.append(document.string(name)) }
+        #expect(names == ["cancellation", "order"])
+    }
+
     @Test func aResultHasTheHeadersThatAreWritten() throws {
         let document = try Self.printed()
         let text = String(decoding: document.bytes, as: UTF8.self)

@@ -24,7 +24,7 @@ from web import ask
 # The roles, and what else of `topics acls` and `doctor` belongs to them.
 ROLES = {
     "worker": [], "gateway": ["--gateway.state_dir", "state"], "publisher": ["--with", "cancel", "--with", "wait"],
-    "broadcaster": [], "replayer": [], "collector": [], "operator": [], "reader": [],
+    "broadcaster": [], "replayer": [], "collector": [], "operator": [], "mover": [], "reader": [],
 }
 # The roles whose printed commands are run. They have every kind of line, and each takes some seconds.
 BY_COMMAND = ["worker", "reader"]
@@ -272,14 +272,41 @@ def serve(stage, hub, api, key):
     until(lambda: '"state":"done"' in ask(api + place, **bearer).text, "the replay over HTTP")
 
 
-def operate(stage):
+def order(stage):
+    """Gives orders and takes them back. None concerns what others do here."""
+    scope = ["--tenant", "nobody", "--reason", "test"]
+    stage.run("operator", "hold", *scope, "--for", "5m")
+    stage.run("operator", "limit", "100", *scope)
+    standing = [json.loads(line)["id"] for line in stage.run("operator", "holds", "-o", "ndjson").splitlines()]
+    check("a hold and a limit stand", len(standing) == 2, *standing)
+    for name in standing:
+        stage.run("operator", "release", name)
+    stage.run("operator", "holds", "--history")
+    enqueue(stage, "--id", "sold", "--label", "campaign=sale", "--not-before", "1h")
+    stage.run("operator", "cancel", "--label", "campaign=sale", "--since", "10m", "--dry-run")
+    stage.run("operator", "cancel", "sold", "--wait")
+    stage.run("operator", "status")
+    stage.run("operator", "results", "show", "sold")
+
+
+def overstep(stage, kafka):
+    """An operator publishes nothing and moves no position; who may only read gives no order."""
+    stage.run("operator", "enqueue", "--user", "alice", "--title", "x", code=77)
+    stage.run("reader", "hold", "--tenant", "nobody", "--reason", "test", code=77)
+    stage.run("operator", "group", "start", "--at", "end", "--replace", "--yes", "push.requests.v1:0", code=77)
+    refused = {(user, operation) for user, operation, _ in refusals(kafka)}
+    check("the broker refuses the operator requests, and the reader orders",
+          {("operator", "WRITE"), ("reader", "WRITE")} <= refused, *sorted(refused))
+
+
+def move(stage):
     """Writes while no worker runs: a large request, the positions of another group, and of this one in a partition that lost its own."""
     (stage.folder / "people.txt").write_text("".join(f"person-{number}\n" for number in range(300)))
     stage.run("broadcaster", "enqueue", "--audience-file", "people.txt", "--title", "x", "--id", "wave")
-    until(lambda: stage.try_running("operator", "group", "start", "--at", "finished", "--dry-run").returncode != 5,
+    until(lambda: stage.try_running("mover", "group", "start", "--at", "finished", "--dry-run").returncode != 5,
           "the group without its worker")
-    stage.run("operator", "group", "start", "--at", "finished", "--dry-run")
-    stage.run("operator", "group", "start", "--at", "end", "--replace", "--yes", "push.requests.v1:0")
+    stage.run("mover", "group", "start", "--at", "finished", "--dry-run")
+    stage.run("mover", "group", "start", "--at", "end", "--replace", "--yes", "push.requests.v1:0")
 
 
 def work(stage, kafka, hub):
@@ -288,12 +315,14 @@ def work(stage, kafka, hub):
     publish(stage)
     repair(stage, hub)
     read(stage)
+    order(stage)
     serve(stage, hub, api, key)
     for name in "gateway", "worker":
         stage.jobs.pop(name).end()
-    operate(stage)
-    # The settings of topics are a further help to `enqueue --audience-file`, and not needed.
-    refused = sorted({refusal for refusal in refusals(kafka) if refusal[1] != "DESCRIBE_CONFIGS"})
+    move(stage)
+    # Not needed, only a help: the settings of topics for `enqueue --audience-file`, and to a publisher's `cancel` where the id is published.
+    helps = {("publisher", "READ"), ("publisher", "DESCRIBE")}
+    refused = sorted({one for one in refusals(kafka) if one[1] != "DESCRIBE_CONFIGS" and one[:2] not in helps})
     check("the broker's log has no refusal", not refused, *refused)
 
 
@@ -348,4 +377,5 @@ def test(program, folder, kafka):
         for role in ROLES:
             give(stage, role, place)
         work(stage, kafka, hub)
+        overstep(stage, kafka)
         take_away(stage, kafka)

@@ -61,6 +61,8 @@ public enum Invariant: String, Sendable, CaseIterable {
     case order = "calls before their turn"
     /// A hub that works gets its requests in time while another one is out, and each hub gets its own alone.
     case hubsApart = "calls late or missing for another hub's sake, or at the wrong hub"
+    /// While a hold stands, nothing in its scope is begun.
+    case holds = "calls that were begun while a hold stood"
     /// A worker's memory has a limit, whatever is published.
     case memory = "megabytes of memory that a worker had at most"
     /// A worker ends when, and only when, it is told to.

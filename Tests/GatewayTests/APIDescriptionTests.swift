@@ -93,12 +93,20 @@ import Testing
             let text = String(decoding: body.example.json, as: UTF8.self)
             let query = try call(.searchResults, scopes: [.read], body: text).query(["filter", "limit"])
             #expect(query["filter"]?.contains("since:1h") == true)
+        case .giveHold, .cancelScope, .releaseHold:
+            let asked = call(.hold, scopes: [.operate], body: String(decoding: body.example.json, as: UTF8.self))
+            let now = Timestamp(milliseconds: 1_764_000_000_000)
+            switch operation {
+            case .giveHold: #expect(try OrderRecord(holdOf: asked, at: now).scope.text == "tenant:acme")
+            case .cancelScope: #expect(try !OrderRecord.cancellation(of: asked, at: now).isTrial)
+            default: #expect(try BodyReader(asked.request, members: ["reason"]).has("reason"))
+            }
         case .pauseReplay, .resumeReplay, .stopReplay:
             let request = HTTPServerRequest(method: "POST", target: "/x", body: body.example.json)
             try BodyReader(request, members: []).check()
         case .welcome, .newRegistration, .deleteRegistration, .secureText, .showRequest, .followRequest, .openAPI, .listRequests,
             .listFailures, .listDeadLetters, .showStatus, .followStatus, .showHistory, .listReplays, .showReplay, .followReplay,
-            .listLeftovers:
+            .listLeftovers, .listHolds:
             Issue.record("no test reads this body")
         }
     }
@@ -123,7 +131,7 @@ import Testing
     /// The answer to a body with a member that the call does not have, or of another type.
     @Test(arguments: [
         APIOperation.publish, .publishBatch, .explain, .cancelRequest, .planReplay, .runReplay, .pauseReplay, .resumeReplay,
-        .stopReplay,
+        .stopReplay, .giveHold, .releaseHold, .cancelScope,
     ])
     func theFaultsOfABodyAreDescribed(operation: APIOperation) {
         let problem = operation.row.allProblems.first { $0.status == 422 }

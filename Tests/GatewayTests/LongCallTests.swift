@@ -113,7 +113,7 @@ import Testing
             MonotonicTime(nanoseconds: isOver ? Int64(questions.add(1, ordering: .relaxed).newValue) * 11_000_000_000 : 1)
         }
         let endpoints = try OperatorEndpoints(
-            gateway.configuration, services: services, held: HeldAnswers(connections: 64)
+            gateway.configuration, services: services, held: HeldAnswers(connections: 64), give: { _, _ in }
         ) { _ in }
         endpoints.start()
         defer { endpoints.stop() }

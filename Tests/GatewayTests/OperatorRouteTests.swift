@@ -17,12 +17,17 @@ import Testing
         ("GET", "/v1/replays/a/events", .replayEvents(id: "a")), ("GET", "/v1/replays/a/leftovers", .leftovers(id: "a")),
         ("POST", "/v1/replays/a:run", .command(.run, id: "a")), ("POST", "/v1/replays/a:b:stop", .command(.stop, id: "a:b")),
         ("POST", "/v1/replays/a:pause", .command(.pause, id: "a")), ("POST", "/v1/replays/a:resume", .command(.resume, id: "a")),
+        ("GET", "/v1/holds", .holds), ("POST", "/v1/holds", .hold), ("POST", "/v1/holds/h-1:release", .release(id: "h-1")),
+        ("POST", "/v1/requests:cancel", .cancelScope),
     ])
     func aPathLeadsThere(method: String, path: String, route: OperatorRoute) {
         #expect(Route.match(method, path: path[...]) == .route(.operate(route)))
     }
 
-    @Test(arguments: ["/v1/replays/", "/v1/replays/:run", "/v1/replays/a/b", "/v1/status/x", "/v1/failures/", "/v1/history/1"])
+    @Test(arguments: [
+        "/v1/replays/", "/v1/replays/:run", "/v1/replays/a/b", "/v1/status/x", "/v1/failures/", "/v1/history/1", "/v1/holds/h-1",
+        "/v1/holds/:release", "/v1/holds/h-1/x",
+    ])
     func otherPathsLeadNowhere(path: String) {
         #expect(Route.match("GET", path: path[...]) == .nowhere)
     }
@@ -32,6 +37,7 @@ import Testing
             (.results, .read), (.searchResults, .read), (.failures, .read), (.searchFailures, .read), (.deadLetters, .read),
             (.status, .read), (.history, .read), (.replays, .read),
             (.replays, .replay), (.replay(id: "a"), .replay), (.leftovers(id: "a"), .read), (.plan, .replay),
+            (.holds, .read), (.holds, .operate), (.hold, .operate), (.release(id: "a"), .operate), (.cancelScope, .operate),
             (.command(.run, id: "a"), .replay), (.command(.stop, id: "a"), .replay),
         ]
         for (route, scope) in every {

@@ -1,8 +1,10 @@
 import Delivery
+import EventLoop
 import Foundation
 import HTTPServing
 import Kafka
 import Keys
+import Publishing
 import PushModel
 import TestSupport
 import Testing
@@ -86,7 +88,7 @@ import Testing
 
     /// The calls that have an effect by a route: of those that bring a request one for each form.
     private static func calls(_ effect: String, _ route: (method: String, path: String), isForeign: Bool) -> [Call] {
-        let id = route.path.hasPrefix("/v1/replays") ? "0a1b2c3d" : "of-bank"
+        let id = route.path.hasPrefix("/v1/replays") ? "0a1b2c3d" : route.path.hasPrefix("/v1/holds") ? hold.id : "of-bank"
         var call = Call(method: route.method, path: route.path.replacing("{id}", with: id))
         if let (members, source) = publication(effect, isForeign: isForeign) {
             return forms(of: call, members: members, source: source)
@@ -95,6 +97,9 @@ import Testing
         if call.path.hasSuffix("/events") { call.method = "HEAD" }
         if ["read the payload", "read dead letters"].contains(effect) { call.path += "?payload=true" }
         if call.path.hasSuffix(":search") { call.body = "{}" }
+        if ["hold and limit", "cancel by filter"].contains(effect) {
+            call.body = #"{"scope":{"tenant":"\#(isForeign ? "bank" : "shop")"},"reason":"x"}"#
+        }
         if let plan = plan(effect, isForeign: isForeign) { call.body = #"{"reason":"x",\#(plan)}"# }
         return [call]
     }
@@ -148,7 +153,16 @@ import Testing
         return (answer.status, String(decoding: answer.body, as: UTF8.self))
     }
 
-    /// A gateway with a request and a plan of the tenant bank.
+    /// A hold of the tenant bank, which a key without a tenant may release.
+    private static let hold = {
+        var scope = OrderScope()
+        scope.tenant = "bank"
+        return OrderRecord(
+            id: "h-of-bank", kind: .hold, scope: scope, reason: "x", author: "key k1",
+            since: Timestamp(milliseconds: WallClock.millisecondsSince1970()))
+    }()
+
+    /// A gateway with a request, a plan and a hold of the tenant bank.
     private static func stage(_ folder: TemporaryFolder) throws -> ServedGateway {
         let gateway = try ServedGateway({ $0.stateFolder = folder.path("state") }, checkKey: checkKey)
         let (cluster, topics) = (try #require(gateway.cluster), gateway.configuration.topics)
@@ -161,6 +175,13 @@ import Testing
         try Data(header.json + [0x0A]).write(to: URL(fileURLWithPath: folder.path("state/replay-0a1b2c3d.ndjson")))
         let published = Call(method: "POST", path: "/v1/requests", body: #"{"id":"of-bank",\#(users)}"#)
         #expect(try ask(gateway, published, by: key([.publish], tenant: "bank")).status == 202)
+        let producer = try Producer(KafkaConfiguration(bootstrapServers: cluster.bootstrapServers), transactionalID: nil)
+        let control = try #require(try producer.warmUp(topics: [topics.control], timeout: farDeadline).first)
+        try hold.write(with: producer, to: control)
+        try producer.flush(timeout: farDeadline)
+        producer.close(timeout: .zero)
+        let (reader, list) = (key([.operate], tenant: nil), Call(method: "GET", path: "/v1/holds"))
+        #expect(eventually { (try? ask(gateway, list, by: reader).text.contains(hold.id)) == true })
         return gateway
     }
 

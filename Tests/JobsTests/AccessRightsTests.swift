@@ -63,6 +63,25 @@ import Testing
         #expect(readers == [.gateway])
     }
 
+    /// Who stops others can publish nothing and lose nothing by it.
+    @Test func anOperatorWritesOrdersAndNothingElse() {
+        let rights = AccessRights(of: .operator, by: Self.terms())
+        let reader = AccessRights(of: .reader, by: Self.terms())
+        let more = rights.without(reader).entries
+        #expect(more == [.init(resource: .topic, name: Topics().control, isPrefix: false, operations: [.write])])
+        #expect(reader.without(rights).entries.isEmpty && rights.groupOperation == .describe)
+    }
+
+    @Test func ordersAreReadByWhoeverObeysOrShowsThem() {
+        func roles(_ operation: AccessRights.Operation) -> [AccessRole] {
+            AccessRole.allCases.filter {
+                AccessRights(of: $0, by: Self.terms()).operations(onTopic: Topics().control).contains(operation)
+            }
+        }
+        #expect(roles(.read) == [.worker, .gateway, .replayer, .operator, .reader])
+        #expect(roles(.write) == [.gateway, .operator])
+    }
+
     @Test func aWorkerReadsWhatItsExaminationReads() {
         let rights = AccessRights(of: .worker, by: Self.terms())
         for role in TopicRole.all(Topics()) {

@@ -1,6 +1,7 @@
 import Delivery
 import EventLoop
 import Kafka
+import PushModel
 import Testing
 
 @testable import Jobs
@@ -184,6 +185,40 @@ import Testing
         let compacted = ["cleanup.policy": "compact", "retention.ms": "1"]
         #expect(
             TopicFindings.of(try Self.topic("replays", one, compacted), brokerCount: 3, tool: Self.tool).map(\.state) == [.ok])
+    }
+
+    /// An order stands for 7 days at most, and whoever starts meanwhile must find it. Every policy, retention and size, and the setting that
+    /// is the fault.
+    @Test(
+        arguments: [
+            ("compact,delete", "691200000", "-1", nil), ("compact,delete", "-1", "-1", nil), ("compact", "1", "1", nil),
+            ("compact,delete", "691199999", "-1", "retention.ms=691200000"),
+            ("delete", "604800000", "-1", "retention.ms=691200000"),
+            ("compact,delete", "3600000", "1000", "retention.ms=691200000"),
+            ("compact,delete", "691200000", "1073741824", "retention.bytes=-1"), ("delete", "-1", "0", "retention.bytes=-1"),
+        ] as [(String, String, String, String?)])
+    func noRetentionOfTheControlTopicMayEndAnOrder(policy: String, kept: String, bytes: String, remedy: String?) throws {
+        let settings = ["cleanup.policy": policy, "retention.ms": kept, "retention.bytes": bytes]
+        let facts = try Self.topic("control", [PartitionReplicas(leader: 1, count: 3, inSyncCount: 3)], settings)
+        let found = TopicFindings.of(facts, brokerCount: 3, tool: Self.tool)
+        #expect(found.map(\.state) == [remedy == nil ? .ok : .failed])
+        if let remedy { #expect(found.first?.remedy?.contains("--entity-name push.control.v1 --add-config \(remedy)") == true) }
+        let problems = facts.role.problems(settings.map { TopicSetting(name: $0.key, value: $0.value) })
+        #expect(problems.count == (remedy == nil ? 0 : 1), "`topics check` finds the same")
+    }
+
+    @Test func noOtherTopicIsFaultyForWhatOrdersNeed() {
+        let settings = [TopicSetting(name: "retention.ms", value: "1"), TopicSetting(name: "retention.bytes", value: "1")]
+        #expect(TopicRole.all(Topics()).filter { !$0.problems(settings).isEmpty }.map(\.role) == ["control"])
+    }
+
+    @Test func theRoleOfTheControlTopicKeepsLongerThanAnOrderStands() throws {
+        let role = try #require(TopicRole.all(Topics()).first { $0.role == "control" })
+        let settings = role.topic(partitions: 12, replication: 3).configuration.map {
+            TopicSetting(name: $0.key, value: $0.value)
+        }
+        #expect(role.problems(settings).isEmpty)
+        #expect(Int64(try #require(role.days)) * 86_400_000 > OrderRecord.longest)
     }
 
     @Test(arguments: [

@@ -43,6 +43,8 @@ import Testing
         metrics.outcomePolls.series(["demo", "404"]).increment()
         metrics.outcomes.series(["demo", "delivered"]).increment()
         metrics.errorDetails.series(["demo", "read"]).increment()
+        metrics.orders.series(["hold"]).set(1)
+        metrics.ordersRefused.series(["unreadable"]).increment()
         metrics.deadLetters.series(["invalid_json"]).increment()
         for counter in [
             metrics.resultsPublished, metrics.resultsFailed, metrics.rebalances, metrics.commitFailures, metrics.unknownFields,
@@ -137,6 +139,8 @@ import Testing
         ("pushfan_requests_expanded_total", "counter", []),
         ("pushfan_parents_open", "gauge", []),
         ("pushfan_cancellations_forgotten_total", "counter", []),
+        ("pushfan_orders", "gauge", ["kind"]),
+        ("pushfan_orders_refused_total", "counter", ["reason"]),
         ("pushfan_dead_letters_total", "counter", ["reason"]),
         ("pushfan_results_published_total", "counter", []),
         ("pushfan_results_failed_total", "counter", []),

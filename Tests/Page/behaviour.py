@@ -135,7 +135,7 @@ def help_and_keys(trial):
 def addresses(trial):
     trial.open("overview")
     browser = trial.browser
-    for key, screen in zip("fqrdo", ["failures", "requests", "replays", "deadletters", "overview"]):
+    for key, screen in zip("fqrhdo", ["failures", "requests", "replays", "holds", "deadletters", "overview"]):
         browser.keys("g", key)
         trial.ready(screen)
     browser.back()

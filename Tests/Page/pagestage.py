@@ -19,7 +19,7 @@ from web import ask  # noqa: E402
 
 # The keys by their names, and what makes them.
 KEYS = {
-    "all": ["--scope", "publish,publish:broadcast,read,read:payload,replay"], "read": ["--scope", "read"],
+    "all": ["--scope", "publish,publish:broadcast,read,read:payload,replay,operate"], "read": ["--scope", "read"],
     "publish": ["--scope", "publish"], "blind": ["--scope", "read,replay"],
     "tenant": ["--scope", "publish,read,read:payload,replay", "--tenant", "acme"],
 }

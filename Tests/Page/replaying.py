@@ -4,7 +4,7 @@ import json
 import re
 
 from browser import wait
-from trial import case, check, equal
+from trial import MADE, case, check, equal
 
 JOB = r"#/replays/([0-9a-f-]{36})"
 
@@ -160,6 +160,32 @@ def pause_and_stop(trial):
     wait(left, "the page has all that was left")
     found = trial.browser.script(rows)
     equal((len(found), len(set(found))), (count - over["next"],) * 2, "requests that were left")
+    trial.press("[data-action=plan-rest]")
+    trial.ready("plan")
+    filled = {name: trial.browser.find(f"main [name={name}]").get_property("value") for name in ("reason", "set")}
+    equal(filled, {"reason": "was a mistake", "set": "not_before=null"}, "what the form of the rest has")
+    trial.press("[data-action=plan]")
+    rest = planned(trial)
+    wait(lambda: trial.job(rest)["state"] == "planned", "the rest is planned")
+    equal(trial.job(rest)["requests"], count - over["next"], "requests of the plan of the rest")
+
+
+# Plans that were stopped, and the filters of the forms that plan their rest.
+AT = "2026-11-29T13:00:00.000Z"
+USUAL = "state:failed,partial,rejected,expired,cancelled,unknown kind:final,outcome"
+RESTS = [
+    # To name cancelled requests would repeat them: what a plan has added is not named.
+    (f"{USUAL} since:{AT}", f"since:{AT} until:{AT}"), (f"hub:south {USUAL} until:{AT}", f"hub:south until:{AT}"),
+    ("state:cancelled label.campaign:sale kind:final,outcome", f"state:cancelled label.campaign:sale until:{AT}"), ("", f"until:{AT}"),
+]
+
+
+@case("the rest of a stopped replay is what its author named, up to the moment of its plan, and a change without a value is to be completed")
+def rest_of_plan(trial):
+    trial.open("replays")
+    for matched, expected in RESTS:
+        made = trial.browser.script(MADE, "replays.js", "restOf", {"filter": matched, "created_at": AT, "set": ["hub=north", "message.title", "data.x=a…"]})
+        equal((made["filter"], made["set"]), (expected, "hub=north\nmessage.title\ndata.x"), f"the rest of {matched!r}")
 
 
 @case("a dead letter is mended and published on the page, and its request is sent")

@@ -5,12 +5,7 @@ import re
 
 from browser import wait
 from pagestage import request
-from trial import case, check, equal
-
-# What an exported function of a file of the page makes of its arguments.
-MADE = """
-const [name, made, ...given] = arguments
-return import(new URL(`ui/${name}`, location.href)).then((file) => file[made](...given))"""
+from trial import MADE, case, check, equal
 
 
 def worker(**members):

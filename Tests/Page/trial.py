@@ -17,6 +17,11 @@ from stage import timestamp
 # The claims in the order in which they are tried: of each its name, what does it, and which messages of the console it calls for.
 cases = {}
 
+# What an exported function of a file of the page makes of its arguments.
+MADE = """
+const [name, made, ...given] = arguments
+return import(new URL(`ui/${name}`, location.href)).then((file) => file[made](...given))"""
+
 
 def case(claim, *expected):
     """Declares a case. `expected` are patterns of messages in the console that its steps call forth."""
@@ -90,7 +95,8 @@ class Trial:
     def places(self):
         """A place of each screen, those of one request and one replay included."""
         newest = self.api.get("/v1/requests", limit=1)["items"][0]["id"]
-        return ["overview", "failures", "requests", f"requests/{newest}", "replays", f"replays/{self.some_plan()}", "deadletters"]
+        return ["overview", "failures", "requests", f"requests/{newest}", "replays", f"replays/{self.some_plan()}", "holds",
+                "deadletters"]
 
     def some_plan(self):
         found = self.api.get("/v1/replays", limit=20)["items"]

@@ -35,7 +35,7 @@ interface HTMLFormControlsCollection {
 // The elements of index.html.
 
 interface Document {
-  getElementById(id: 'main' | 'nav' | 'said' | 'skip' | 'tools'): HTMLElement
+  getElementById(id: 'main' | 'nav' | 'orders' | 'said' | 'skip' | 'tools'): HTMLElement
   getElementById(id: 'help'): HTMLDialogElement
 }
 
@@ -67,6 +67,7 @@ interface Pages {
 interface Live {
   fleet: any
   backlog: any
+  orders: any[]
   series: {at: number, finished?: number, published?: number}[]
   arrived: number
   state: string

@@ -197,35 +197,66 @@ struct CancelTests {
         #expect(results["kept"] == nil && bench.hub.calls().count == 1)
     }
 
-    /// The one broker that could tell what is cancelled is away. What is cancelled is sent then, and counts again when it is back.
-    @Test func aControlTopicWithoutALeaderHoldsUpNoRequestForLong() throws {
+    /// The one broker that could tell what is held or cancelled is away when the worker starts, and again when it has read the topic.
+    @Test func aControlTopicWithoutALeaderHoldsUpAllUntilItIsRead() throws {
         let bench = try Bench(.embedded, partitions: 1)
         let cluster = try #require(bench.cluster)
         let control = TopicPartition(topic: bench.topics.control, partition: 0)
         try bench.publish(Self.request("unseen"))
+        try bench.publish(Self.request("first"))
         try bench.cancel(["unseen"])
         cluster.setLeader(of: control, to: nil)
         let worker = try bench.startWorker()
         // The question where the topic ends has its own limit, by the system's clock.
         #expect(eventually { bench.metric("pushfan_assigned_partitions") > 0 })
-        #expect(bench.passTime(by: .milliseconds(100)) { bench.metric("pushfan_requests_finished_total") == 1 })
-        let words = "no leader of the control topic \(control.topic) answers; requests go on, and cancellations are not seen"
+        let words =
+            "no leader of the control topic \(control.topic) answers; no request begins before it was read to its end once"
+        #expect(
+            bench.passTime(by: .milliseconds(500)) { bench.status.statuses.contains { $0.problem?.contains(words) == true } })
         #expect(
             eventually {
                 worker.report(.ready).checks.contains { $0.name == "group" && $0.reason?.contains(words) == true }
             })
-        #expect(eventually { bench.status.statuses.contains { $0.problem == words } })
-        #expect(bench.logLines.all.count { $0.contains("the control topic is not read") } == 1)
+        #expect(!worker.report(.ready).passes)
+        #expect(bench.metric("pushfan_requests_finished_total") == 0 && bench.hub.calls().isEmpty)
+        #expect(bench.logLines.all.count { $0.contains(#""level":"error""#) && $0.contains("no request begins before") } == 1)
         cluster.setLeader(of: control, to: 1)
-        #expect(eventually { bench.metric("pushfan_cancellations") == 1 && worker.report(.ready).passes })
-        try bench.publish(Self.request("seen", in: 1_800_000))
-        try bench.cancel(["seen"])
         try bench.results(2)
+        #expect(eventually { bench.metric("pushfan_cancellations") == 1 && worker.report(.ready).passes })
+        cluster.setLeader(of: control, to: nil)
+        try bench.publish(Self.request("later"))
+        try bench.results(3)
         try worker.stop()
         let results = try bench.resultsByRequest()
-        #expect(results["unseen"]?.summary == "sent success - 1")
-        #expect(results["seen"]?.summary == "cancelled cancelled cancelled 0")
-        #expect(bench.status.statuses.allSatisfy { $0.problem == nil })
+        #expect(results["unseen"]?.summary == "cancelled cancelled cancelled 0")
+        for name in ["first", "later"] { #expect(results[name]?.summary == "sent success - 1", "\(name)") }
+    }
+
+    /// The embedded broker only says that it may not be seen.
+    @Test func aControlTopicThatMayNotBeReadHoldsUpAllUntilItMay() throws {
+        let bench = try Bench(.embedded, partitions: 1)
+        let cluster = try #require(bench.cluster)
+        try bench.publish(Self.request("unseen"))
+        try bench.publish(Self.request("sent"))
+        try bench.cancel(["unseen"])
+        cluster.setTopic(bench.topics.control, isForbidden: true)
+        let worker = try bench.startWorker()
+        let words = "the control topic \(bench.topics.control) may not be read; no request begins"
+        #expect(
+            eventually {
+                worker.report(.ready).checks.contains { $0.name == "group" && $0.reason?.contains(words) == true }
+            })
+        #expect(eventually { bench.status.statuses.contains { $0.problem?.contains(words) == true && $0.heedsCancellations } })
+        #expect(bench.metric("pushfan_requests_finished_total") == 0 && bench.hub.calls().isEmpty)
+        cluster.setTopic(bench.topics.control, isForbidden: false)
+        #expect(bench.passTime(by: .seconds(1)) { bench.metric("pushfan_requests_finished_total") == 2 })
+        try bench.results(2)
+        #expect(eventually { worker.report(.ready).passes })
+        try worker.stop()
+        let results = try bench.resultsByRequest()
+        #expect(results["unseen"]?.summary == "cancelled cancelled cancelled 0")
+        #expect(results["sent"]?.summary == "sent success - 1")
+        #expect(bench.logLines.all.count { $0.contains(#""level":"error""#) && $0.contains("may not be read") } == 1)
     }
 
     /// The embedded broker only says that it is missing.
@@ -249,7 +280,7 @@ struct CancelTests {
         #expect(worker.report(.ready).checks.allSatisfy { $0.lack == nil })
         try worker.stop()
         #expect(try bench.resultsByRequest()["later"]?.summary == "cancelled cancelled cancelled 0")
-        #expect(bench.logLines.all.count { $0.contains("cancellations are off") } == 1)
+        #expect(bench.logLines.all.count { $0.contains("orders and cancellations are not seen") } == 1)
     }
 
     @Test(.needsKafka) func aControlTopicThatIsMadeAnewIsReadAgain() throws {

@@ -99,6 +99,7 @@ struct HoldTests {
         #expect(eventually { bench.hasRetries })
         let order = Self.hold(Self.saleScope, in: bench)
         try Self.write(order, to: bench)
+        #expect(eventually { bench.metric("pushfan_orders", #"kind="hold""#) == 1 })
         #expect(bench.passTime(by: .seconds(2)) { bench.metric("pushfan_delayed_total") == 1 })
         #expect(Self.calls(bench, "held") == 1)
         try Self.release(order, in: bench)

@@ -165,7 +165,7 @@ import Testing
     @Test(
         arguments: [(0, 0, 0), (0, 100, 0), (500, 100, 5), (1, 0, .infinity), (20_000, 10, 2000)] as [(Double, Double, Double)])
     func theWaitOfALaneIsItsOwn(unread: Double, read: Double, wait: Double) {
-        var facts = LoopFacts(board: StatusBoard())
+        var facts = LoopFacts(board: StatusBoard(), startedAt: .past)
         for second in 0..<4 {
             var backlog = Backlog(delayCount: 0, now: Self.now)
             backlog.note(of: .bulk, unread: unread, read: read)

@@ -87,7 +87,7 @@ import Testing
         private var now = StatusBoardTests.now
 
         init(_ seed: Int) throws {
-            facts = LoopFacts(board: board)
+            facts = LoopFacts(board: board, startedAt: .past)
             random = SeededRandom(seed)
             try assign()
         }

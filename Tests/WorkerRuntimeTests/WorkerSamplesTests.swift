@@ -189,6 +189,23 @@ struct WorkerSamplesTests {
         #expect(cancel.value(at: Self.published) == sample.bytes)
     }
 
+    @Test func anOrder() throws {
+        let sample = try Sample("order")
+        var scope = OrderScope()
+        scope.tenant = "acme"
+        scope.labels = [.init("campaign", value: "sale")]
+        var order = OrderRecord(
+            id: "l-7kq2m9xw4trb3n5c", kind: .limit(callsPerSecond: 100), scope: scope, reason: "flood", author: "ann@desk",
+            since: Self.published)
+        order.release = .init(at: Self.published.adding(milliseconds: 1_800_000), author: "key k-1", reason: "over")
+        let key = Array((sample.key ?? "").utf8)
+        #expect(try OrderRecord.read(key: key.span, value: sample.bytes.span) == order)
+        #expect(order.key == key && order.value == sample.bytes)
+        // What a newer version adds to a key may mean fewer requests.
+        let newer = Array((sample.key ?? "").replacing(#""kind""#, with: #""platform":"apple","kind""#).utf8)
+        #expect(throws: OrderRecord.Fault.unreadable) { try OrderRecord.read(key: newer.span, value: sample.bytes.span) }
+    }
+
     @Test func aDeadHandle() throws {
         let sample = try Sample("handle")
         var device = RefusedDevice(outcome: PNSOutcome(word: "ExpiredChannel"), platform: "apple", handle: "secret")
@@ -229,7 +246,7 @@ struct WorkerSamplesTests {
 
     @Test func everySampleIsOfVersion1AndLeftWhenItsHeaderNamesAnother() throws {
         let names = try Sample.names()
-        #expect(names.count == 20)
+        #expect(names.count == 21)
         for name in names {
             let sample = try Sample(name)
             var format = RecordFormat(of: "pushfan")

@@ -160,12 +160,15 @@ const short = new Intl.DateTimeFormat(undefined, {hour: '2-digit', minute: '2-di
 const day = new Intl.DateTimeFormat(undefined, {month: 'short', day: 'numeric'})
 
 /** The time of a moment, with its day where that is not today. */
-export function clockText(text) {
+export function clockText(text, format = clock) {
   const moment = new Date(text)
   if (Number.isNaN(moment.getTime())) return String(text)
   const today = moment.toDateString() === new Date().toDateString()
-  return today ? clock.format(moment) : `${day.format(moment)} ${clock.format(moment)}`
+  return today ? format.format(moment) : `${day.format(moment)} ${format.format(moment)}`
 }
+
+/** Hours and minutes of a moment, with its day where that is not today. */
+export const untilText = (text) => clockText(text, short)
 
 /** Hours and minutes of a moment. */
 export const minuteText = (moment) => short.format(new Date(moment))

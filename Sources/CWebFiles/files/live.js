@@ -1,21 +1,24 @@
 // What workers report, each second: one stream of events for the page, closed while nobody looks.
 
-import {address, call} from './api.js'
+import {address, call, may} from './api.js'
 
 const listeners = new Set()
 /** The longest time without an event before the stream counts as cut, in milliseconds. */
 const silence = 6000
 const memory = 180
+/** The time after which a key without the stream asks for orders again, in milliseconds. */
+const again = 30000
 
 /**
- * The last events, the figures of each of the last seconds, and how the stream is: `live`, `connecting`, `cut`, `refused`.
+ * The last events, the orders that stand, the figures of each of the last seconds, and how the stream is: `live`, `connecting`, `cut`, `refused`.
  * @type {Live}
  */
-export const live = {fleet: null, backlog: null, series: [], arrived: 0, state: 'connecting', reason: '', isPaused: false}
+export const live = {fleet: null, backlog: null, orders: [], series: [], arrived: 0, state: 'connecting', reason: '', isPaused: false}
 
 let source = null
 let isBegun = false
 let retry = 0
+let asking = 0
 let delay = 1000
 
 /** True while the page is to ask nothing. */
@@ -33,10 +36,31 @@ function become(state, reason = '') {
   live.state = state
   live.reason = reason
   tell()
+  if (state === 'refused') askOrders()
+}
+
+/** Asks for the orders that stand, and again: only where no stream has them, as for a key with a tenant. A refusal stays one. */
+export async function askOrders() {
+  clearTimeout(asking)
+  if (live.state !== 'refused' || !may('read') && !may('operate')) return
+  try {
+    if (!isQuiet()) {
+      const {json} = await call('GET', 'v1/holds')
+      if (live.state !== 'refused') return
+      live.orders = json.items
+      tell()
+    }
+  } catch (problem) {
+    if (problem.status >= 400 && problem.status < 500) return
+  }
+  clearTimeout(asking)
+  asking = setTimeout(askOrders, again)
 }
 
 function take(fleet) {
   live.fleet = fleet
+  // Without them it is not known now what stands.
+  live.orders = fleet.orders ?? live.orders
   live.arrived = performance.now()
   live.state = 'live'
   delay = 1000
@@ -89,8 +113,9 @@ export function start() {
 /** Ends. */
 export function end() {
   isBegun = false
+  clearTimeout(asking)
   close()
-  Object.assign(live, {fleet: null, backlog: null, series: [], state: 'connecting'})
+  Object.assign(live, {fleet: null, backlog: null, orders: [], series: [], state: 'connecting'})
 }
 
 /** Holds what is on screen, or lets it move again. */

@@ -1,10 +1,11 @@
 // The frame of the page: the screens by the address, signing in, keys, and what is common to all screens.
 
 import {Problem, call, session} from './api.js'
-import {announce, button, duration, el, mark, say, show} from './kit.js'
+import {announce, button, duration, el, mark, say, show, state, untilText} from './kit.js'
 import * as stream from './live.js'
 import {go, link, memory, problemNotice} from './view.js'
 import {failures} from './failures.js'
+import {effect, holds, orderLeft, orderText, standing} from './holds.js'
 import {overview} from './overview.js'
 import {deadLetters, replay, replays, replayNew} from './replays.js'
 import {request} from './request.js'
@@ -16,6 +17,7 @@ const screens = [
   {key: 'f', path: 'failures', label: 'Failures', at: () => failures},
   {key: 'q', path: 'requests', label: 'Requests', at: (id) => id ? request : requests},
   {key: 'r', path: 'replays', label: 'Replays', at: (id) => id === 'new' ? replayNew : id ? replay : replays},
+  {key: 'h', path: 'holds', label: 'Holds', at: () => holds},
   {key: 'd', path: 'deadletters', label: 'Dead letters', at: () => deadLetters},
 ]
 
@@ -124,8 +126,8 @@ function signIn(problem) {
     el('h1', {}, 'Sign in'),
     problem ? problemNotice(problem) : null,
     name, el('label', {class: 'field'}, 'Key of this gateway', key),
-    el('p', {class: 'small soft'}, 'A key with the scopes read, read:payload and replay sees and repairs; one with read alone sees. ',
-      el('code', {}, 'pushfan keys create --file FILE --scope read,read:payload,replay'), ' makes one.'),
+    el('p', {class: 'small soft'}, 'A key with the scopes read, read:payload, replay and operate sees, repairs and stops; one with read alone sees. ',
+      el('code', {}, 'pushfan keys create --file FILE --scope read,read:payload,replay,operate'), ' makes one.'),
     el('div', {class: 'row'}, el('button', {class: 'main'}, 'Sign in'))))
   main.dataset.ready = 'true'
   key.focus()
@@ -143,6 +145,7 @@ function leave() {
   leaving?.abort()
   stream.end()
   frame()
+  showOrders()
 }
 
 async function signOut() {
@@ -198,11 +201,43 @@ function showAge() {
   mark(age, 'title', live.reason || null)
 }
 
+// What is held, on every screen. The time that is left is for the eye alone: the beginning and the end of an order are said.
+
+const banner = document.getElementById('orders')
+/** The most orders in it. */
+const mostShown = 3
+let shown = new Map()
+
+function showOrders() {
+  const orders = session.current ? standing() : [], {orders_omitted: omitted = 0, orders_problem: problem, orders: known} = stream.live.fleet ?? {}
+  const more = Math.max(0, orders.length - mostShown) + omitted, unknown = !known && problem ? `It is not known what is held. ${problem}` : ''
+  const now = new Map(orders.map((order) => [order.id, order]))
+  const key = [...now.keys(), more, unknown].join()
+  if (banner.dataset.key !== key) {
+    banner.dataset.key = key
+    const begun = orders.filter((order) => !shown.has(order.id)).map((order) => `${order.text}: ${orderText(order)}`)
+    const ended = [...shown.values()].filter((order) => !omitted && !now.has(order.id)).map((order) => `${order.text}: no longer ${effect(order)}`)
+    shown = now
+    banner.hidden = !orders.length && !unknown
+    show(banner, orders.slice(0, mostShown).map((order) => el('p', {'data-order': order.id}, state(order.kind === 'hold' ? 'Held:' : `${effect(order)}:`, 'warn'), ' ', el('bdi', {class: 'mono'}, order.text),
+      ` until ${untilText(order.until)} (`, el('span', {class: 'number', 'data-ends': order.id}), ') – ', el('bdi', {}, order.reason))),
+    unknown && el('p', {class: 'clip'}, state(unknown, 'warn')), banner.hidden ? null : el('p', {}, more > 0 && `and ${more} more: `, el('a', {href: link('holds')}, 'See all holds')))
+    const said = [...begun, ...ended].join('. ')
+    if (session.current && said) announce(said, true)
+  }
+  for (const node of banner.querySelectorAll('[data-ends]')) say(node, orderLeft(now.get(node.dataset.ends)))
+}
+
+function showBar() {
+  showAge()
+  showOrders()
+}
+
 // Keys.
 
 const shortcuts = [
   ['/', 'Filter'], ['j k', 'Next and previous row'], ['Enter', 'Open'], ['r', 'Replay what is chosen'],
-  ['p', 'Pause the figures on this page, and let them go on'], ['g o', 'Overview'], ['g f', 'Failures'], ['g q', 'Requests'], ['g r', 'Replays'], ['g d', 'Dead letters'],
+  ['p', 'Pause the figures on this page, and let them go on'], ['g o', 'Overview'], ['g f', 'Failures'], ['g q', 'Requests'], ['g r', 'Replays'], ['g h', 'Holds'], ['g d', 'Dead letters'],
   ['n', 'Show what is new'], ['?', 'This list'], ['Esc', 'Close'],
 ]
 
@@ -253,6 +288,6 @@ addEventListener('keydown', (event) => {
 dress()
 document.getElementById('skip').addEventListener('click', () => main.focus())
 addEventListener('hashchange', open)
-setInterval(() => { if (!document.hidden) showAge() }, 500)
-stream.follow(showAge, new AbortController().signal)
+setInterval(() => { if (!document.hidden) showBar() }, 500)
+stream.follow(showBar, new AbortController().signal)
 begin()

@@ -2,6 +2,7 @@
 
 import {asCommands, get, may} from './api.js'
 import {ago, announce, clockText, count, duration, el, minuteText, notice, plural, rate, say, show, state, svg, table, time, tone, withCode} from './kit.js'
+import {holdButton, ordersOf, orderText} from './holds.js'
 import {follow, isAway, isQuiet, live, present} from './live.js'
 import {quoted} from './requests.js'
 import {link, problemNotice} from './view.js'
@@ -54,6 +55,12 @@ const circuit = (hub) => {
 
 const soon = (ms) => ms < 1000 ? 'now' : `in ${duration(ms)}`
 
+function hold({hub, retired}) {
+  const orders = ordersOf('hub', hub)
+  return el('div', {}, orders.map((order) => el('p', {}, el('a', {href: link('holds'), class: 'clip'}, orderText(order)))),
+    retired || orders.some((order) => order.kind === 'hold') ? null : holdButton({hub}, `hub ${hub}`))
+}
+
 const hubColumns = [
   {title: 'Hub', row: true, cell: (hub) => el('a', {href: link('failures', undefined, {filter: `hub:${quoted(hub.hub)}`})}, hub.hub)},
   {title: 'Circuit', cell: circuit},
@@ -63,6 +70,7 @@ const hubColumns = [
   {title: 'Wait for timer', number: true, cell: (hub) => count(hub.waiting_for_timer)},
   {title: 'Calls/s, of limit', number: true, cell: (hub) => `${rate(hub.calls_per_second)}, ${hub.rate_per_second === undefined ? 'no limit' : `of ${rate(hub.rate_per_second)}`}`},
   {title: 'Throttled until', cell: (hub) => hub.throttled_until && Date.parse(hub.throttled_until) > present() ? time(hub.throttled_until) : ''},
+  {title: 'Hold', cell: hold},
 ]
 
 const mode = (worker) => worker.stale ? state('stale', 'bad') : state(worker.loops[0]?.mode ?? 'unknown', tone(worker.loops[0]?.mode))

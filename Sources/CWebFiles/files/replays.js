@@ -117,6 +117,19 @@ export function leftLines({state, left = {}, left_by_run: byRun = {}, requests, 
   return Object.entries(all).sort(([, one], [, other]) => other - one).map(([why, number]) => [number, leftWord(why, state)])
 }
 
+// What a plan adds to a filter without states or kinds. To name cancelled requests would repeat them.
+const usual = ['state:failed,partial,rejected,expired,cancelled,unknown', 'kind:final,outcome']
+
+/**
+ * The form of a plan of what one that was stopped has not come to. What that has repeated is not repeated again, so it is the same filter, up to
+ * the same moment. A change whose value is not shown stands there without one, and no plan is made until it has one.
+ */
+export function restOf({filter = '', created_at: at, reason, rate, mode, set = []}) {
+  const kept = terms(filter).filter((term) => !usual.includes(term))
+  return {filter: [...kept, ...kept.some((term) => term.startsWith('until:')) ? [] : [`until:${at}`]].join(' '), reason, rate,
+    mode: mode === 'include_ambiguous' ? mode : '', set: set.map((one) => one.endsWith('…') ? one.split('=')[0] : one).join('\n')}
+}
+
 function openOne(view) {
   const path = `v1/replays/${segment(view.id)}`
   const body = el('div', {class: 'card'}, el('p', {class: 'soft'}, 'Reading the plan…'))
@@ -243,6 +256,7 @@ function openOne(view) {
       atWork.includes(plan.state) ? el('div', {class: 'row'}, plan.state === 'paused' ? act('resume', 'Go on with this replay') : act('pause', 'Pause this replay'), act('stop', 'Stop for good')) : null,
       // Requests in place of dead letters are new ones, and name no replay.
       isOver && plan.source !== 'deadletter' ? el('p', {}, el('a', {href: link('requests', undefined, {filter: `job:${plan.id}`}), 'data-action': 'results'}, 'See its results')) : null,
+      plan.state === 'stopped' && !isElsewhere && plan.source !== 'deadletter' && plan.next < plan.requests ? el('div', {class: 'row'}, needs('replay', button('Plan the rest…', () => go(link('replays', 'new', restOf(plan))), {'data-action': 'plan-rest'}))) : null,
       samples(), leftovers(isElsewhere, isOver))
     if (hadFocus && !isPlanned) {
       body.querySelector('button[data-action]:enabled, a[data-action]')?.focus()

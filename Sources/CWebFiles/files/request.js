@@ -1,7 +1,8 @@
 // One request: what became of it, step by step, and its payloads.
 
 import {asCommands, call, get, may, segment, target} from './api.js'
-import {announce, button, bytes, count, duration, el, facts, notice, plural, shell, show, state, table, time, tone, withCode} from './kit.js'
+import {announce, button, bytes, count, duration, el, facts, notice, plural, shell, show, state, table, time, tone, untilText, withCode} from './kit.js'
+import {cancelDialog, countCommand, counting, holdButton, ordersOf, orderText, standing} from './holds.js'
 import {member, pretty, without} from './json.js'
 import {isQuiet} from './live.js'
 import {quoted} from './requests.js'
@@ -86,6 +87,21 @@ const outcomeLine = (one) => {
   errorText(one.error), send?.notification_id && ['notification id ', code(send.notification_id)]]
 }
 
+// The times for which orders have held it.
+const heldSpans = (answer) => answer.life?.held ?? answer.held ?? []
+function heldText({id, by, reason}) {
+  const until = standing().find((order) => order.id === id)?.until
+  return `Held by ${by}${until ? ` until ${untilText(until)}` : ''}: ${reason}`
+}
+const heldLine = (span) => [span.to ? ['held from ', time(span.from), ' to ', time(span.to), ': '] : ['held since ', time(span.from), ': '], span.reason, span.by && `by ${span.by}`]
+
+// A tenant, with what stands of it as a whole, and the way to hold it.
+function tenantFact(tenant) {
+  const orders = ordersOf('tenant', tenant)
+  return el('span', {class: 'row'}, el('span', {class: 'clip'}, tenant), orders.map((order) => el('a', {href: link('holds'), class: 'clip'}, orderText(order))),
+    orders.some((order) => order.kind === 'hold') ? null : holdButton({tenant}, `tenant ${tenant}`))
+}
+
 const twice = (doubts) => doubts.length > 0 && state(`Devices may have rung twice: ${doubts.join('; ')}.`, 'warn')
 
 function resultFacts({outcome, error, targets, timings, replay_safety}, cause, doubts) {
@@ -103,8 +119,10 @@ function resultFacts({outcome, error, targets, timings, replay_safety}, cause, d
 function steps(answer, cause) {
   const {own, outcomes, doubts} = read(answer), times = own?.timings ?? {}
   const made = [step('published', 'good', 'Published', times.published_at ?? answer.accepted_at, null, facts([
-    ['Record', answer.topic && recordText(own?.origin ?? answer)], ['Source', own?.source], ['Tenant', own?.tenant],
+    ['Record', answer.topic && recordText(own?.origin ?? answer)], ['Source', own?.source], ['Tenant', own?.tenant && tenantFact(own.tenant)],
     ['Labels', own?.labels && Object.entries(own.labels).map(([name, value]) => [el('bdi', {class: 'tag'}, `${name}=${value}`), ' '])], ['Not before', answer.due_at && time(answer.due_at)]]))]
+  const spans = heldSpans(answer)
+  if (spans.length) made.push(step('held', 'warn', 'Held', null, null, lines(spans, heldLine)))
   if (!own) return [...made, waiting(answer)]
   if (times.consumed_at) made.push(step('read', 'good', 'Read by a worker', times.consumed_at, `${duration(times.queue_ms)} in Kafka`, facts([['Worker', own.worker?.id], ['Hub', own.hub]])))
   if (own.targets?.planned) made.push(step('planned', 'good', own.parts ? `Divided into ${plural(own.parts.count, 'part')}` : `${plural(own.targets.planned, 'call')} planned`, null,
@@ -153,8 +171,18 @@ function open(view) {
   const where = () => answer?.topic && `${answer.topic}/${answer.partition}/${answer.offset}`
   const paths = () => [may('read') ? target(path, {life: true}) : path, ...may('read:payload') ? [target(path, {payload: true, at: where()})] : []]
   const others = new Map()
-  const showCommands = (other) => show(as, asCommands([...paths().map((path) => ({path})), ...others.set(other?.path, other).values()].filter(Boolean), [`pushfan results show ${view.id.startsWith('-') ? '-- ' : ''}${shell(view.id)}`], as))
+  let cancelling = may('operate') ? countCommand({request: view.id}) : null
+  if (cancelling) others.set('v1/requests:cancel', counting({request: view.id}))
+  const showCommands = (other) => show(as, asCommands([...paths().map((path) => ({path})), ...others.set(other?.path, other).values()].filter(Boolean),
+    [`pushfan results show ${view.id.startsWith('-') ? '-- ' : ''}${shell(view.id)}`, cancelling].filter(Boolean), as))
   const replay = button('Replay this…', () => go(link('replays', 'new', {filter: `request:${quoted(answer?.id ?? view.id)}`})), {'data-action': 'replay'})
+  const cancel = button('Cancel…', () => cancelDialog(view, answer?.id ?? view.id, {
+    asked: (made, command) => {
+      cancelling = command
+      showCommands(made)
+    },
+    then: () => load(),
+  }), {'data-action': 'cancel', 'aria-haspopup': 'dialog'})
   let answer, cause
 
   function render() {
@@ -164,6 +192,7 @@ function open(view) {
     headline.className = `notice ${color}`
     show(headline, el('p', {}, state(own ? own.state : `no result yet: ${answer.state.replaceAll('_', ' ')}`, own ? tone(own.state) : 'warn'), ' ', own ? states[own.state] : placeText(answer.whereabouts),
       outcomes.length ? ` Then the hub said: ${[...new Set(outcomes.map((one) => one.hub_state ?? one.state))].join(', ')}.` : ''),
+      own ? null : heldSpans(answer).filter((span) => !span.to).map((span) => el('p', {class: 'clip', 'data-held': true}, heldText(span))),
       own?.error && el('p', {class: 'clip'}, errorText(own.error)),
       isRepaired && el('p', {}, state('A replay has repaired it.', 'good')), doubts.length > 0 && el('p', {'data-twice': true}, twice(doubts)))
     show(list, steps(answer, cause))
@@ -233,7 +262,7 @@ function open(view) {
   view.signal.addEventListener('abort', () => clearInterval(timer))
 
   view.keys.r = () => replay.click()
-  view.frame(el('div', {class: 'end row'}, button('Refresh', load, {'data-action': 'refresh'}), needs('replay', replay)), headline,
+  view.frame(el('div', {class: 'end row'}, button('Refresh', load, {'data-action': 'refresh'}), needs('replay', replay), holdButton({request: view.id}, 'this request'), needs('operate', cancel)), headline,
     el('section', {class: 'card'}, el('h2', {}, 'Timeline'), list), kin,
     el('section', {class: 'card'}, el('h2', {}, 'Payloads'), el('div', {class: 'row'}, needs('read:payload', button('Show the request as published', showRequest, {'data-action': 'payload'}))), published, calls), as)
   showCommands()

@@ -5,6 +5,7 @@ extension Command {
         .enqueue, .cancel, .explain, .schema,
         .emulator, .topicsCreate, .topicsCheck, .topicsACLs, .configCheck, .configShow, .healthcheck, .doctor, .status,
         .groupAdopt, .groupStart,
+        .hold, .limit, .release, .holds,
         .handlesCollect, .usersSet, .usersList, .usersRemove, .keysCreate, .keysList,
         .keysRevoke,
         .resultsList, .resultsShow, .resultsTail, .failed,

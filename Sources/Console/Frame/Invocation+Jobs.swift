@@ -17,10 +17,13 @@ extension Invocation {
     func jobContext(_ settings: Settings, timeout: Duration) -> JobContext {
         let streams = streams
         let progress = ProgressLine(streams)
-        return JobContext(
+        var context = JobContext(
             kafka: settings.kafkaConfiguration(), topics: settings.kafka.topics, timeout: timeout, now: surroundings.now,
             isCancelled: { Interruption.isRequested }, progress: { progress.show($0) },
             note: { streams.note($0.text) })
+        context.group = settings.kafka.groupID
+        context.hubNames = HubNames(settings.routes, names: settings.allHubs.map(\.routeName))
+        return context
     }
 
     /// Does something of a job, whose failure is thrown in a person's words. A job without settings needs no brokers.

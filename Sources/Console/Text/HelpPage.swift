@@ -45,11 +45,11 @@ struct HelpPage {
         ]
         for section in Command.Section.allCases {
             let members = commands.filter { $0.section == section }
-            if !members.isEmpty { lines += ["", title(section.rawValue + ":")] + members.map(row) }
+            // Without topics all of it fits on one screen, for which it has no empty lines.
+            let gap = topics.isEmpty ? [] : [""]
+            if !members.isEmpty { lines += gap + [title(section.rawValue + ":")] + members.map(row) }
         }
-        if !topics.isEmpty { lines += ["", title("Topics:")] + topics.flatMap(topicRows) }
-        // Without topics all of it fits on one screen.
-        if !topics.isEmpty { lines.append("") }
+        if !topics.isEmpty { lines += ["", title("Topics:")] + topics.flatMap(topicRows) + [""] }
         lines += ["Read on: pushfan help COMMAND, TOPIC, settings, filters or exit-codes; pushfan help lists topics."]
         return lines.joined(separator: "\n")
     }

@@ -14,6 +14,12 @@ public struct Cancellations: Sendable {
         public fileprivate(set) var moment: Timestamp
         /// The reason, in the words of whoever cancelled, cut to `reasonLimit` and `reasonByteLimit`.
         public fileprivate(set) var reason: String?
+
+        /// A cancellation of what was published until a moment.
+        public init(moment: Timestamp, reason: String?) {
+            self.moment = moment
+            self.reason = reason.map(Cancellations.cut)
+        }
     }
 
     /// The time for which a cancellation is remembered: 8 days in milliseconds. Topics keep requests, and what waits in delay
@@ -71,12 +77,12 @@ public struct Cancellations: Sendable {
             ranking.move(scope, from: held, to: held + 1)
             count += 1
         }
-        shares[scope]?.known[id] = Cancellation(moment: moment, reason: cancel.reason.map(Self.cut))
+        shares[scope]?.known[id] = Cancellation(moment: moment, reason: cancel.reason)
         nextExpiry = min(nextExpiry, moment.adding(milliseconds: Self.lifetime))
         return true
     }
 
-    private static func cut(_ reason: String) -> String {
+    fileprivate static func cut(_ reason: String) -> String {
         var byteCount = 0
         return String(
             reason.prefix(reasonLimit).prefix { character in

@@ -69,6 +69,9 @@ public struct Topics: Sendable, Equatable {
         }
     }
 
+    /// The lane that a topic is, or nil for one that is none.
+    public func lane(of topic: String) -> Lane? { Lane.allCases.first { requests(of: $0) == topic } }
+
     /// The lanes that publishers write to. What waits for its key in our own lane, which replays alone do, waits in memory.
     public static let heldLanes = 3
 

@@ -1,13 +1,13 @@
 public import Basics
 
-/// The gate for requests while the topic of cancellations is read: whether they may begin.
+/// The gate for requests while the control topic is read: whether they may begin.
 ///
-/// They wait until it is known what stood there when their partitions were assigned. But that topic has one partition, and one broker that
-/// is away must not stop a worker: where reading does not get on for `patience`, requests begin without it. What is cancelled and not
-/// seen is sent then. As soon as the topic is read again, cancellations count as ever.
+/// None begins before it is known which orders and cancellations stood there when its partition was assigned. Who has read that topic to its
+/// end once knows them: where reading does not get on for `patience` in a later assignment, requests begin with what is known. Who has not
+/// waits for as long as it takes, because the topic may hold an order.
 public struct ControlGate: Sendable, Equatable {
-    /// The time for which reading may stand still before requests begin without it, and which it may take before that is said:
-    /// 10 s in nanoseconds.
+    /// The time for which reading may stand still, and which it may take, before that is said: 10 s in nanoseconds. Where the topic was read
+    /// before, requests begin when it has stood still for as long.
     public static let patience: Int64 = 10_000_000_000
     /// The most that counts of the time between two looks: 2 s in nanoseconds. A process that stood still has not tried to read
     /// either.
@@ -17,12 +17,16 @@ public struct ControlGate: Sendable, Equatable {
     public enum Failure: Sendable, Equatable {
         /// Reading gets on and takes long. No request begins before it has reached its end.
         case late
-        /// Reading stands still. Requests begin, and cancellations are not seen.
+        /// Reading stands still, and has never reached an end. No request begins.
+        case stuck
+        /// Reading stands still, and has reached an end before. Requests begin with what is known.
         case lapsed
     }
 
     /// True if everything was read that stood there when the partitions were assigned.
     public private(set) var hasReachedEnd = true
+    /// True if reading has reached an end at least once.
+    public private(set) var wasRead = false
     /// The obstacle in the way, or nil while there is none, or not for long.
     public private(set) var failure: Failure?
 
@@ -44,17 +48,29 @@ public struct ControlGate: Sendable, Equatable {
     ///   - hasReachedEnd: Whether all was read before.
     ///   - now: The present moment.
     public mutating func noteStart(hasReachedEnd: Bool, now: MonotonicTime) {
+        let wasRead = wasRead
         self = ControlGate()
-        self.hasReachedEnd = hasReachedEnd
-        lastCheck = now
+        (self.hasReachedEnd, self.wasRead, lastCheck) = (hasReachedEnd, wasRead, now)
     }
 
     /// Records were read.
     public mutating func progressed() { hasProgress = true }
 
-    /// All was read that stood there, or it is read no longer.
+    /// All was read that stood there.
     public mutating func reachedEnd() {
+        wasRead = true
+        stop()
+    }
+
+    /// It is read no longer, and there is nothing to wait for.
+    public mutating func stop() {
         hasReachedEnd = true
+        failure = nil
+    }
+
+    /// It may not be read. Requests go on only where it was read before.
+    public mutating func noteRefusal() {
+        hasReachedEnd = wasRead
         failure = nil
     }
 
@@ -71,7 +87,7 @@ public struct ControlGate: Sendable, Equatable {
         total += step
         hasProgress = false
         if quiet > Self.patience {
-            failure = .lapsed
+            failure = wasRead ? .lapsed : .stuck
         } else if total > Self.patience {
             failure = .late
         }

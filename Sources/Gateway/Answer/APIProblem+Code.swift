@@ -31,6 +31,8 @@ extension APIProblem {
         case replayEnded = "replay_ended"
         /// 409: no process runs the replay, so that it cannot be paused or resumed.
         case replayNotRunning = "replay_not_running"
+        /// 409: the hold or limit has ended, so that it cannot be released.
+        case orderEnded = "order_ended"
         /// 409: so many requests are replayed only when the call repeats their number.
         case countUnconfirmed = "count_unconfirmed"
         /// 412: `If-Match` names another plan.
@@ -91,7 +93,7 @@ extension APIProblem {
             case .forbiddenScope, .forbiddenTenant, .forbiddenSource, .crossSite: [403]
             case .notFound: [404]
             case .methodNotAllowed: [405]
-            case .conflictInFlight, .replayRunning, .replayEnded, .replayNotRunning, .countUnconfirmed: [409]
+            case .conflictInFlight, .replayRunning, .replayEnded, .replayNotRunning, .orderEnded, .countUnconfirmed: [409]
             case .preconditionFailed: [412]
             case .bodyTooLarge, .brokerSizeLimit: [413]
             case .unsupportedMediaType: [415]
@@ -186,6 +188,11 @@ extension APIProblem.Code {
             (
                 "No process runs the replay, so that it cannot be paused or resumed.",
                 "POST /v1/replays/ID:run goes on where it stopped."
+            )
+        case .orderEnded:
+            (
+                "The hold or limit has ended by itself, or was released.",
+                "GET /v1/holds shows those that stand, and with history=true the others."
             )
         case .countUnconfirmed:
             (

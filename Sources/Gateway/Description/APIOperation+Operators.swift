@@ -75,8 +75,10 @@ extension APIOperation {
                 summary: "The state of the fleet, a few seconds old at most.",
                 content: Content(
                     schema: JSONSchema.object(
-                        [("reasons", JSONSchema.list(of: [:])), ("workers", JSONSchema.list(of: [:]))], required: [], isOpen: true
-                    ),
+                        [
+                            ("reasons", JSONSchema.list(of: [:])), ("workers", JSONSchema.list(of: [:])),
+                            ("orders", JSONSchema.list(of: [:])), ("orders_problem", JSONSchema.text()),
+                        ], required: [], isOpen: true),
                     example: ["workers": [], "index": ["state": "current", "records": 4711, "behind": 0]]))
         ], problems: fleetProblems)
 

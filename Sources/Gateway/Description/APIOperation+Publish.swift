@@ -62,7 +62,8 @@ extension APIOperation {
         problems: lookupProblems + [Problem(status: 503, codes: [.brokerUnavailable])])
 
     static let cancelRequestRow = Row(
-        method: "POST", path: "/v1/requests/{id}:cancel", summary: "Cancels a request of the caller.", access: .key,
+        method: "POST", path: "/v1/requests/{id}:cancel",
+        summary: "Cancels a request of the caller, or with the scope operate one of others.", access: .key,
         parameters: [requestIDParameter, atParameter, timeParameter],
         body: Content(
             schema: JSONSchema.input([("reason", JSONSchema.text())], required: []), example: ["reason": "wrong audience"],
@@ -120,6 +121,12 @@ extension APIOperation {
         Problem(status: 429, codes: [.rateLimited, .tooManyRequests]),
     ]
 
+    private static let heldSchema = JSONSchema.object(
+        [
+            ("id", JSONSchema.text()), ("reason", JSONSchema.text()), ("by", JSONSchema.text()), ("from", JSONSchema.moment),
+            ("to", ["type": ["string", "null"]]),
+        ], required: ["id", "reason", "by", "from", "to"], isOpen: true)
+
     private static let lifeSchema = JSONSchema.object(
         [
             ("results", JSONSchema.list(of: MessageSchema.result.body)),
@@ -148,7 +155,7 @@ extension APIOperation {
                         JSONSchema.boolean.described("Its id was published more than once; the result is that of the first.")
                     ),
                     ("result", MessageSchema.result.body), ("life", lifeSchema), ("whereabouts", whereaboutsSchema),
-                    ("request", ["type": "object"]),
+                    ("request", ["type": "object"]), ("held", JSONSchema.list(of: heldSchema)),
                 ], required: ["id", "state", "accepted_at"], isOpen: true),
             example: [
                 "id": "order-4711", "state": "accepted", "topic": "push.requests.v1", "partition": 3, "offset": "12345",

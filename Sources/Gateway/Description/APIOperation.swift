@@ -9,6 +9,7 @@ enum APIOperation: String, CaseIterable {
     case listRequests, searchRequests, listFailures, searchFailures, listDeadLetters, showStatus, followStatus, showHistory,
         listReplays, planReplay,
         showReplay, followReplay, listLeftovers, runReplay, pauseReplay, resumeReplay, stopReplay
+    case listHolds, giveHold, releaseHold, cancelScope
 
     /// The operation that a route leads to, or nil for one of the web page.
     init?(_ route: Route) {
@@ -45,6 +46,10 @@ enum APIOperation: String, CaseIterable {
             case .operate(.command(.pause, _)): .pauseReplay
             case .operate(.command(.resume, _)): .resumeReplay
             case .operate(.command(.stop, _)): .stopReplay
+            case .operate(.holds): .listHolds
+            case .operate(.hold): .giveHold
+            case .operate(.release): .releaseHold
+            case .operate(.cancelScope): .cancelScope
             }
         guard let operation else { return nil }
         self = operation
@@ -83,6 +88,10 @@ enum APIOperation: String, CaseIterable {
         case .pauseReplay: Self.pauseReplayRow
         case .resumeReplay: Self.resumeReplayRow
         case .stopReplay: Self.stopReplayRow
+        case .listHolds: Self.listHoldsRow
+        case .giveHold: Self.giveHoldRow
+        case .releaseHold: Self.releaseHoldRow
+        case .cancelScope: Self.cancelScopeRow
         }
     }
 }

@@ -31,14 +31,17 @@ final class FleetWatch: Sendable {
     private let streams: EventStreams
     /// Hands the record of a minute to Kafka's client.
     private let write: @Sendable ([UInt8]) -> Void
+    /// Adds the orders that stand to an event.
+    private let addOrders: @Sendable (inout JSONObject) -> Void
     /// Nothing else is locked while it is held.
     private let state = Mutex(State())
     private let thread = ServiceThread()
 
     init(
         _ context: JobContext, backlog: BacklogWatch, streams: EventStreams, log: Log,
-        write: @escaping @Sendable ([UInt8]) -> Void
+        addOrders: @escaping @Sendable (inout JSONObject) -> Void = { _ in }, write: @escaping @Sendable ([UInt8]) -> Void
     ) {
+        self.addOrders = addOrders
         self.context = context
         self.backlog = backlog
         self.streams = streams
@@ -188,7 +191,9 @@ final class FleetWatch: Sendable {
             watch.note(added, workers: members.count { !$0.isStale }, passed: min(5000, passed), wall: wall)
             if second % 10 == 0 { watch.writePresent() }
             guard watch.streams.subjects.contains(FleetWatch.subject) else { return }
-            let event = FleetEvent(members: members, work: work, hubRates: hubs.callsPerSecond, kafka: watch.backlog.kafka)
+            let event = FleetEvent(
+                members: members, work: work, hubRates: hubs.callsPerSecond, kafka: watch.backlog.kafka,
+                addOrders: watch.addOrders)
             watch.streams.send("fleet", id: "\(wall)", data: event.json(at: wall), to: FleetWatch.subject)
         }
     }

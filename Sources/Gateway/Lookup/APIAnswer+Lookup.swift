@@ -3,8 +3,8 @@ internal import Kafka
 internal import PushModel
 
 extension PublishedRequest {
-    /// The request as JSON: the members of a 202 in their order, then `due_at`, `repeated` and `result`, as far as they are known.
-    func json(at now: Timestamp) -> [UInt8] {
+    /// The request as JSON: the members of a 202 in their order, then `due_at`, `repeated`, `held` and `result`, as far as they are known.
+    func json(at now: Timestamp, held: [HeldSpan] = []) -> [UInt8] {
         let standing = standing(at: now)
         var json = ByteWriter(capacity: 512 + (ending?.json.count ?? 0))
         json.append("{\"id\":")
@@ -20,6 +20,11 @@ extension PublishedRequest {
         if let expiresAt, !isFinal { json.append(",\"expires_at\":\"", moment: expiresAt) }
         if case .waiting(let due) = standing { json.append(",\"due_at\":\"", moment: due) }
         if isRepeated { json.append(",\"repeated\":true") }
+        for (index, span) in held.enumerated() {
+            json.append(index == 0 ? ",\"held\":[" : ",")
+            span.append(to: &json)
+        }
+        if !held.isEmpty { json.append("]") }
         if case .final(let ending) = standing {
             json.append(",\"result\":")
             json.append(ending.json.span)
@@ -52,8 +57,10 @@ extension ByteWriter {
 extension APIAnswer {
     /// 200 with what is known of a request, or 304 for whoever has its final state already. `applied` is the seconds of a
     /// preference `wait` that was respected.
-    init(_ published: PublishedRequest, at now: Timestamp, to call: HTTPFields, applied: Int? = nil) {
-        self.init(status: 200, json: published.json(at: now))
+    init(
+        _ published: PublishedRequest, at now: Timestamp, held: [HeldSpan] = [], to call: HTTPFields, applied: Int? = nil
+    ) {
+        self.init(status: 200, json: published.json(at: now, held: held))
         if let applied { headers.append("Preference-Applied", value: "wait=\(applied)") }
         tag(isFinal: published.isFinal, to: call)
     }

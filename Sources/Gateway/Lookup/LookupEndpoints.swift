@@ -14,7 +14,7 @@ struct LookupCall: Sendable {
     /// The call, whole.
     let request: HTTPServerRequest
     /// The caller that asks.
-    let asker: Asker
+    var asker: Asker
     /// Takes the answer, and ignores any after the first.
     let answer: @Sendable (APIAnswer) -> Void
     /// Begins an answer whose body is written later.
@@ -51,6 +51,8 @@ struct LookupEndpoints: Sendable {
     let search: Searching
     /// True if a search costs next to nothing, so that each request that has ended is searched.
     let isSearchCheap: @Sendable () -> Bool
+    /// Says for which times requests were held.
+    var heldRequests = HeldRequests()
 
     init(
         _ lookup: RequestLookup, cancelling: RequestCancelling, topics: Set<String>, read: @escaping Reading,
@@ -96,14 +98,9 @@ struct LookupEndpoints: Sendable {
                     }
                 }
             case .cancel(let id):
-                guard call.asker.mayPublish else { throw .forbiddenScope(.publish) }
+                guard call.asker.mayPublish || call.asker.mayOperate else { throw .forbiddenScope(.publish) }
                 let reason = try RequestCancelling.reason(in: call.request)
-                find(id, at: query.place, for: call.asker) { found in
-                    switch found {
-                    case .failure(let problem): call.refuse(problem)
-                    case .success(let key): cancel(key, id: id, reason: reason, for: call)
-                    }
-                }
+                findToCancel(id, at: query.place, for: call) { cancel($0, reason: reason, for: call) }
             }
         } catch {
             call.refuse(error)
@@ -224,7 +221,10 @@ struct LookupEndpoints: Sendable {
     private func showLife(_ life: RequestLife, of key: PublishedRequests.Key, query: LookupQuery, for call: LookupCall) {
         guard let request = lookup[key] else { return call.refuse(.unknownRequest) }
         readPayload(of: key.id, at: request.place, query: query, for: call) { payload in
-            call.answer(APIAnswer(life, of: request, at: lookup.clock.wall(), request: payload, to: call.request.headers))
+            findHeld(request, for: call) { held in
+                call.answer(
+                    APIAnswer(life, of: request, at: lookup.clock.wall(), held: held, request: payload, to: call.request.headers))
+            }
         }
     }
 
@@ -232,10 +232,25 @@ struct LookupEndpoints: Sendable {
         _ key: PublishedRequests.Key, query: LookupQuery, whereabouts report: WhereaboutsReport?, for call: LookupCall
     ) {
         guard let request = lookup[key] else { return call.refuse(.unknownRequest) }
-        if let report { return call.answer(APIAnswer(request, at: lookup.clock.wall(), whereabouts: report)) }
+        if let report {
+            return findHeld(request, for: call) {
+                call.answer(APIAnswer(request, at: lookup.clock.wall(), held: $0, whereabouts: report))
+            }
+        }
         guard query.wantsPayload else { return answer(request, applied: nil, to: call) }
         readPayload(of: key.id, at: request.place, query: query, for: call) { payload in
-            call.answer(APIAnswer(request, at: lookup.clock.wall(), request: payload))
+            findHeld(request, for: call) { call.answer(APIAnswer(request, at: lookup.clock.wall(), held: $0, request: payload)) }
+        }
+    }
+
+    /// Finds the times for which a request was held, of its record. Nothing is read while no hold can have concerned it.
+    private func findHeld(_ request: PublishedRequest, for call: LookupCall, then: @escaping @Sendable ([HeldSpan]) -> Void) {
+        guard let place = request.place, topics.contains(place.record.partition.topic), heldRequests.mayConcern(request) else {
+            return then([])
+        }
+        read(place.record, "key/" + call.asker.keyID) { answer in
+            guard case .success(let record?) = answer else { return then([]) }
+            then(heldRequests.spans(of: record, at: place, of: request))
         }
     }
 
@@ -257,7 +272,9 @@ struct LookupEndpoints: Sendable {
 
     private func answer(_ request: PublishedRequest?, applied: Int?, to call: LookupCall) {
         guard let request else { return call.refuse(.unknownRequest) }
-        call.answer(APIAnswer(request, at: lookup.clock.wall(), to: call.request.headers, applied: applied))
+        findHeld(request, for: call) {
+            call.answer(APIAnswer(request, at: lookup.clock.wall(), held: $0, to: call.request.headers, applied: applied))
+        }
     }
 
     private func follow(_ key: PublishedRequests.Key, for call: LookupCall) {
@@ -266,9 +283,25 @@ struct LookupEndpoints: Sendable {
         events.begin(key, for: call.claimant, after: call.request.headers.single("Last-Event-ID"), on: call.stream)
     }
 
-    private func cancel(_ key: PublishedRequests.Key?, id: String, reason: String?, for call: LookupCall) {
+    /// Finds a request to be cancelled. For a key that may cancel those of others the topics are searched, too.
+    private func findToCancel(
+        _ id: String, at place: RequestPlace?, for call: LookupCall, then: @escaping @Sendable (PublishedRequests.Key?) -> Void
+    ) {
+        guard call.asker.mayOperate else {
+            return find(id, at: place, for: call.asker) { $0.answer(call, then: then) }
+        }
+        var wide = call
+        wide.asker.mayRead = true
+        find(id, at: place, for: wide.asker) { [wide] found in
+            found.answer(call) { key in
+                if let key { then(key) } else { findLife(of: id, for: wide, then: then) }
+            }
+        }
+    }
+
+    private func cancel(_ key: PublishedRequests.Key?, reason: String?, for call: LookupCall) {
         guard let key else { return call.refuse(.unknownRequest) }
-        guard let request = lookup[key], call.asker.owns(request.owner) else { return call.refuse(.notYourRequest) }
+        guard let request = lookup[key], call.asker.mayCancel(request.owner) else { return call.refuse(.notYourRequest) }
         cancelling.cancel(request, of: call.asker, reason: reason, at: lookup.clock.wall(), then: call.answer)
     }
 }
@@ -329,5 +362,15 @@ extension LookupEndpoints {
         let record = RecordPlace(topic: topic, partition: partition, offset: offset)
         let time = document.text("accepted_at", of: document.root).flatMap { Timestamp(Array($0.utf8).span) }
         return (id, RequestPlace(record: record, time: time))
+    }
+}
+
+extension Result<PublishedRequests.Key?, APIProblem> {
+    /// Goes on with what was found, or answers why nothing could be.
+    fileprivate func answer(_ call: LookupCall, then: (PublishedRequests.Key?) -> Void) {
+        switch self {
+        case .failure(let problem): call.refuse(problem)
+        case .success(let key): then(key)
+        }
     }
 }

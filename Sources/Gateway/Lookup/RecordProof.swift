@@ -16,7 +16,23 @@ struct RequestPlace: Sendable, Equatable {
 extension PublishedRequest {
     /// Reads the request of a record that was found, or nothing if it has another id or time. What is wrong with it does not matter.
     init?(_ record: StoredRecord, at place: RequestPlace, withID id: String) {
-        guard place.admits(record) else { return nil }
+        var request = PushRequest()
+        guard request.read(record, at: place) else { return nil }
+        let document = request.document
+        guard document.string(request.id) == id else { return nil }
+        let owner = RequestOwner(
+            source: request.source.map { document.string($0) }, tenant: request.tenant.map { document.string($0) })
+        self.init(
+            id: id, owner: owner, acceptedAt: Timestamp(milliseconds: record.timestamp ?? 0), expiresAt: request.expiresAt,
+            notBefore: request.notBefore,
+            foundAt: RequestPlace(record: place.record, time: record.timestamp.map { Timestamp(milliseconds: $0) }))
+    }
+}
+
+extension PushRequest {
+    /// Reads a record that was found. Returns false for a record of another time. What is wrong with it does not matter.
+    mutating func read(_ record: StoredRecord, at place: RequestPlace) -> Bool {
+        guard place.admits(record) else { return false }
         let written = Timestamp(milliseconds: record.timestamp ?? 0)
         let (partition, offset) = (place.record.partition, place.record.offset)
         let origin = RecordOrigin(topic: partition.topic, partition: partition.partition, offset: offset, timestamp: written)
@@ -24,15 +40,8 @@ extension PublishedRequest {
         for (name, value) in record.headers {
             if let value { headers.add(name: name.span, value: value.span) }
         }
-        var request = PushRequest()
         let value = record.value ?? []
-        _ = RequestReader().read(value.span, headers: headers, origin: origin, into: &request)
-        let document = request.document
-        guard document.string(request.id) == id else { return nil }
-        let owner = RequestOwner(
-            source: request.source.map { document.string($0) }, tenant: request.tenant.map { document.string($0) })
-        self.init(
-            id: id, owner: owner, acceptedAt: written, expiresAt: request.expiresAt, notBefore: request.notBefore,
-            foundAt: RequestPlace(record: place.record, time: record.timestamp.map { Timestamp(milliseconds: $0) }))
+        _ = RequestReader().read(value.span, headers: headers, origin: origin, into: &self)
+        return true
     }
 }

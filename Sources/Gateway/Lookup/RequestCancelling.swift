@@ -23,7 +23,8 @@ struct RequestCancelling: Sendable {
         then answer: @escaping @Sendable (APIAnswer) -> Void
     ) {
         do throws(KafkaError) {
-            let scope = CancelRecord.Scope(source: request.owner.source ?? asker.source, tenant: asker.tenant)
+            let source = request.owner.source ?? (asker.mayOperate ? nil : asker.source)
+            let scope = CancelRecord.Scope(source: source, tenant: asker.tenant)
             let record = CancelRecord(requestID: request.id, scope: scope, reason: reason)
             try write(record, moment) { [topic] delivery in
                 switch delivery {
@@ -96,8 +97,8 @@ extension APIProblem {
     static let notYourRequest = APIProblem(
         403, code: .forbiddenScope,
         detail:
-            "It was published by another source or tenant than the key's, and a key cancels the requests of its own. `pushfan cancel ID` cancels any."
-    )
+            "It was published by another source or tenant than the key's. A key with the scope operate cancels those of others, "
+            + "and so does `pushfan cancel ID`.")
 
     /// 504: the cancellation may be written. Cancelling twice is the same as once.
     static let perhapsCancelled = APIProblem(

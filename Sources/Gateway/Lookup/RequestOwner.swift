@@ -13,7 +13,7 @@ extension Asker {
         self.init(
             keyID: publisher.keyID, source: publisher.source, tenant: publisher.tenant,
             mayPublish: publisher.scopes.contains(.publish), mayRead: publisher.scopes.contains(.read),
-            mayReadPayload: publisher.scopes.contains(.payload))
+            mayReadPayload: publisher.scopes.contains(.payload), mayOperate: publisher.scopes.contains(.operate))
     }
 }
 
@@ -30,11 +30,15 @@ struct Asker: Sendable, Equatable {
     var mayRead: Bool
     /// True if it may see the content of requests.
     var mayReadPayload = false
+    /// True if it may cancel the requests of others.
+    var mayOperate = false
 
     /// True if a request is its own: the source is the same, and the tenant one that it serves.
     func owns(_ owner: RequestOwner) -> Bool { mayPublish && isOfItsTenant(owner) && owner.source == source }
 
     func maySee(_ owner: RequestOwner) -> Bool { owns(owner) || (mayRead && isOfItsTenant(owner)) }
+
+    func mayCancel(_ owner: RequestOwner) -> Bool { owns(owner) || (mayOperate && isOfItsTenant(owner)) }
 
     private func isOfItsTenant(_ owner: RequestOwner) -> Bool { tenant == nil || tenant == owner.tenant }
 }

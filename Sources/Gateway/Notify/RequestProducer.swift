@@ -140,6 +140,16 @@ final class RequestProducer: Sendable {
         }
     }
 
+    /// Hands an order, or its release, to the client, which writes it in the background. The topic need not be there: health does not ask
+    /// for it. `report` is called once, unless this throws.
+    func write(
+        _ order: OrderRecord, to topic: String, report: @escaping @Sendable (Producer.Delivery) -> Void
+    ) throws(KafkaError) {
+        try handOver(report, to: topic) { (producer, report) throws(KafkaError) in
+            try order.write(with: producer, to: try producer.topic(named: topic), report: report)
+        }
+    }
+
     /// Hands a record to the client, and notes what becomes of it. Fails with `isQueueFull` where the queue stands still, and with
     /// what is wrong with a lane's topic that brokers do not show.
     private func handOver(

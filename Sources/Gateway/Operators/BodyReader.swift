@@ -97,6 +97,18 @@ struct BodyReader {
         return nil
     }
 
+    /// True or false, and false where there is none.
+    mutating func flag(_ name: String) -> Bool {
+        guard let node = members.first(where: { $0.name == name })?.node else { return false }
+        let kind = document.kind(of: node)
+        return self.node(name, kind == .false ? .false : .true, "true or false") != nil && kind == .true
+    }
+
+    /// The JSON of a member that is an object, or nil where there is none.
+    mutating func object(_ name: String) -> [UInt8]? {
+        node(name, .object, "an object").map { Array(document.string(document.text(of: $0)).utf8) }
+    }
+
     /// The JSON of a member as it stands, or nil where there is none.
     func raw(_ name: String) -> [UInt8]? {
         members.first { $0.name == name }.map { Array(document.string(document.text(of: $0.node)).utf8) }

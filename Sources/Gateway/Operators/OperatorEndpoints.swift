@@ -41,12 +41,13 @@ final class OperatorEndpoints: Sendable {
     private let streams: EventStreams
     private let replayEvents: ReplayEvents
     private let fleet: FleetWatch
+    private let orders: OrderDesk
 
-    /// Makes endpoints that read nothing yet. `write` hands a record for the topic of the history to Kafka's client. A state folder that is
-    /// of no use is a failure.
+    /// Makes endpoints that read nothing yet. `write` hands a record for the topic of the history to Kafka's client, and `give` an order. A
+    /// state folder that is of no use is a failure.
     init(
         _ configuration: GatewayConfiguration, services: GatewayServices, held: HeldAnswers,
-        write: @escaping @Sendable ([UInt8]) -> Void
+        give: @escaping OrderDesk.Writing, write: @escaping @Sendable ([UInt8]) -> Void
     ) throws(GatewayFailure) {
         let isStopping = Flag()
         var context = JobContext(
@@ -55,6 +56,8 @@ final class OperatorEndpoints: Sendable {
             note: { [log = services.log] note in note.write(to: log) })
         // Twelve threads may read at once.
         context.readAhead = 20 << 20
+        context.group = configuration.groupID
+        context.hubNames = HubNames(configuration.worker.routes, names: configuration.worker.hubs.map(\.name))
         let note: @Sendable (APIProblem) -> Void = { [log = services.log] problem in
             guard let cause = problem.cause else { return }
             log.warning(.kafkaError, "a call could not be carried out", [.reason: .string(cause)])
@@ -77,7 +80,12 @@ final class OperatorEndpoints: Sendable {
         streams = EventStreams(limit: Self.streamLimit, held: held)
         replayEvents = ReplayEvents(replays, threads: finding, streams: streams)
         let backlog = BacklogWatch(context, streams: streams, terms: configuration.groupTerms)
-        fleet = FleetWatch(context, backlog: backlog, streams: streams, log: services.log, write: write)
+        let orders = OrderDesk(
+            watch: OrderWatch(context, log: services.log), topic: configuration.topics.control, log: services.log, write: give)
+        self.orders = orders
+        fleet = FleetWatch(
+            context, backlog: backlog, streams: streams, log: services.log, addOrders: { orders.add(to: &$0, isShort: true) },
+            write: write)
     }
 
     func start() {
@@ -87,6 +95,7 @@ final class OperatorEndpoints: Sendable {
         acting.start()
         tracing.start()
         fleet.start()
+        orders.watch.start()
         if let keeper {
             keeperThread.start(named: "pushfan-index") {
                 ThreadPriority.lower()
@@ -127,6 +136,8 @@ final class OperatorEndpoints: Sendable {
         cancel()
         let deadline = DispatchTime.now() + .seconds(3)
         replays.runs.waitForEnds(until: deadline)
+        // It only reads, and asks for a broker that is away for longer.
+        orders.watch.waitForEnd(until: .now() + .milliseconds(500))
         finding.stop()
         scanning.stop()
         planning.stop()
@@ -206,6 +217,7 @@ final class OperatorEndpoints: Sendable {
     func answer(_ call: OperatorCall) {
         do throws(APIProblem) {
             try call.checkRights()
+            if call.route.givesOrder { return try orders.answer(call) { [self] in count($0, for: $1, then: $2) } }
             let isOver = timeLimit()
             let problem = threads(for: call).put(for: call.publisher.keyID, of: call.publisher.tenant) { [self] in
                 do throws(APIProblem) {
@@ -228,7 +240,7 @@ final class OperatorEndpoints: Sendable {
         case .failures: (try? call.query(["filter"])["filter"]) ?? "" == "" ? scanning : searching
         case .searchFailures, .deadLetters: scanning
         case .status, .command, .leftovers, .replay: acting
-        case .statusEvents, .history, .replays, .replayEvents, .plan: finding
+        case .statusEvents, .history, .replays, .replayEvents, .plan, .holds, .hold, .release, .cancelScope: finding
         }
     }
 
@@ -251,7 +263,28 @@ final class OperatorEndpoints: Sendable {
         case .command(.run, let id): try replays.run(id, for: call)
         case .command(let verb, let id): call.answer(try replays.command(verb, of: id, for: call))
         case .plan: try beginPlan(call)
+        case .holds: call.answer(try orders.list(call))
+        case .hold, .release, .cancelScope: throw .notFound
         }
+    }
+
+    /// The orders at this moment, nil while they are not known.
+    var knownOrders: Orders? { orders.watch.orders }
+
+    /// Counts what an order concerns. `then` is called once, before this returns or later, in any thread.
+    private func count(
+        _ order: OrderRecord, for call: OperatorCall, then: @escaping @Sendable (Result<ScopeCounts, APIProblem>) -> Void
+    ) {
+        let isOver = timeLimit()
+        let from: Timestamp? = if case .cancel(let from) = order.kind { from } else { nil }
+        let problem = scanning.put(for: call.publisher.keyID, of: call.publisher.tenant) { [self] in
+            do throws(JobFailure) {
+                then(.success(try context.ending(when: isOver).counts(in: order.scope, from: from, until: order.since)))
+            } catch {
+                then(.failure(refusal(APIProblem(error), unless: isOver)))
+            }
+        }
+        if let problem { then(.failure(problem)) }
     }
 
     /// Reads an order for a plan, and has the plan made.
@@ -267,6 +300,7 @@ final class OperatorEndpoints: Sendable {
         guard let report else { throw APIProblem(.noResults(topic: context.topics.requests)) }
         var json = JSONObject(continuing: report.json { APIProblem.words(for: $0) })
         if let keeper { json.add("index", raw: keeper.condition.json) }
+        orders.add(to: &json)
         return APIAnswer(status: 200, json: json.bytes, headers: ["Cache-Control": "no-store"])
     }
 

@@ -31,6 +31,14 @@ enum OperatorRoute: Sendable, Equatable {
     case leftovers(id: String)
     /// `POST /v1/replays/{id}:run`, and so on.
     case command(ReplayVerb, id: String)
+    /// `GET /v1/holds`.
+    case holds
+    /// `POST /v1/holds`.
+    case hold
+    /// `POST /v1/holds/{id}:release`.
+    case release(id: String)
+    /// `POST /v1/requests:cancel`.
+    case cancelScope
 
     /// The commands for a replay that is planned.
     enum ReplayVerb: String, Sendable, CaseIterable {
@@ -41,8 +49,10 @@ enum OperatorRoute: Sendable, Equatable {
     static func methods(of pieces: [String]) -> [(method: String, route: OperatorRoute)]? {
         guard pieces.starts(with: ["", "v1"]), pieces.count > 2 else { return nil }
         if pieces[2] == "replays" { return methods(ofReplays: Array(pieces[3...])) }
+        if pieces[2] == "holds" { return methods(ofHolds: Array(pieces[3...])) }
         return switch pieces[2...].joined(separator: "/") {
         case "requests:search": [("POST", .searchResults)]
+        case "requests:cancel": [("POST", .cancelScope)]
         case "failures": reading(.failures)
         case "failures:search": [("POST", .searchFailures)]
         case "deadletters": reading(.deadLetters)
@@ -69,6 +79,13 @@ enum OperatorRoute: Sendable, Equatable {
         return reading(.replay(id: id))
     }
 
+    private static func methods(ofHolds rest: [String]) -> [(method: String, route: OperatorRoute)]? {
+        guard let first = rest.first else { return reading(.holds) + [("POST", .hold)] }
+        let suffix = ":release"
+        guard rest.count == 1, first.hasSuffix(suffix), first.count > suffix.count else { return nil }
+        return [("POST", .release(id: PathSegment.id(of: first.dropLast(suffix.count))))]
+    }
+
     private static func reading(_ route: OperatorRoute) -> [(method: String, route: OperatorRoute)] {
         [("GET", route)]
     }
@@ -90,6 +107,10 @@ enum OperatorRoute: Sendable, Equatable {
         case .replayEvents: "replays.events"
         case .leftovers: "replays.leftovers"
         case .command(let verb, _): "replays.\(verb.rawValue)"
+        case .holds: "holds.list"
+        case .hold: "holds.give"
+        case .release: "holds.release"
+        case .cancelScope: "requests.cancel.scope"
         }
     }
 
@@ -97,12 +118,20 @@ enum OperatorRoute: Sendable, Equatable {
     var takesBody: Bool {
         switch self {
         case .plan, .command: true
-        default: isSearch
+        default: isSearch || givesOrder
         }
     }
 
     /// True if the body has what the query of a list has.
     var isSearch: Bool { self == .searchResults || self == .searchFailures }
+
+    /// True if it gives an order or releases one, for which it waits for nothing but Kafka.
+    var givesOrder: Bool {
+        switch self {
+        case .hold, .release, .cancelScope: true
+        default: false
+        }
+    }
 
     /// The upkeep of its answers: whoever only asks can ask again.
     var upkeep: HTTPServerResponse.Upkeep { takesBody && !isSearch ? .owed : .counted }
@@ -113,6 +142,8 @@ enum OperatorRoute: Sendable, Equatable {
         case .results, .searchResults, .failures, .searchFailures, .deadLetters, .status, .statusEvents, .history: [.read]
         case .replays, .replay, .replayEvents, .leftovers: [.read, .replay]
         case .plan, .command: [.replay]
+        case .holds: [.operate, .read]
+        case .hold, .release, .cancelScope: [.operate]
         }
     }
 

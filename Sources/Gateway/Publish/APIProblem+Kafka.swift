@@ -7,6 +7,7 @@ extension APIProblem {
         case request = "the request is not written, and nothing is sent"
         case text = "the text is not written, and nothing is sent"
         case cancellation = "the cancellation is not written, and nothing is cancelled"
+        case order = "the order is not written, and nothing changes"
     }
 
     /// The answer for a record that Kafka certainly does not have. `wait` is milliseconds, where another try helps.

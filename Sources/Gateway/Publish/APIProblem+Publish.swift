@@ -74,7 +74,7 @@ extension APIProblem {
             case .broadcast: [.publish, .broadcast]
             case .payload: [.read, .payload]
             case .replay: [.read, .replay]
-            case .publish, .read: [scope]
+            case .publish, .read, .operate: [scope]
             }
         let scopes = Scope.text(needed)
         return APIProblem(

@@ -47,8 +47,11 @@ struct LifeSearch: Sendable {
 extension APIAnswer {
     /// 200 with the whole life of a request, and in front of it what is remembered of it, or 304 for whoever has it already. `value` is its
     /// record's, where that was asked for.
-    init(_ life: RequestLife, of request: PublishedRequest, at now: Timestamp, request value: [UInt8]?, to call: HTTPFields) {
-        var json = JSONObject(continuing: request.json(at: now))
+    init(
+        _ life: RequestLife, of request: PublishedRequest, at now: Timestamp, held: [HeldSpan], request value: [UInt8]?,
+        to call: HTTPFields
+    ) {
+        var json = JSONObject(continuing: request.json(at: now, held: held))
         // A life says what it is of, with the state that was found last.
         if request.ending == nil, let latest = life.latest, !latest.repeatsItsID { json.add("result", raw: latest.line) }
         json.add("life", raw: life.json)
@@ -60,15 +63,15 @@ extension APIAnswer {
 
 extension APIAnswer {
     /// 200 with what is remembered of a request, and its record's value.
-    init(_ remembered: PublishedRequest, at now: Timestamp, request: [UInt8]?) {
-        var json = JSONObject(continuing: remembered.json(at: now))
+    init(_ remembered: PublishedRequest, at now: Timestamp, held: [HeldSpan], request: [UInt8]?) {
+        var json = JSONObject(continuing: remembered.json(at: now, held: held))
         if let request { json.add("request", raw: request) }
         self.init(status: 200, json: json.bytes, headers: ["Cache-Control": "no-store"])
     }
 
     /// 200 with what is remembered of a request, and the place at which it waits.
-    init(_ remembered: PublishedRequest, at now: Timestamp, whereabouts report: WhereaboutsReport) {
-        var json = JSONObject(continuing: remembered.json(at: now))
+    init(_ remembered: PublishedRequest, at now: Timestamp, held: [HeldSpan], whereabouts report: WhereaboutsReport) {
+        var json = JSONObject(continuing: remembered.json(at: now, held: held))
         json.add("whereabouts", raw: report.json { APIProblem.words(for: $0) })
         self.init(status: 200, json: json.bytes, headers: ["Cache-Control": "no-store"])
     }

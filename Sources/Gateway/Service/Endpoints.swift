@@ -101,12 +101,16 @@ struct APIEndpoints: Endpoints {
             [producer = sending.producer, topic = configuration.topics.control] (record, moment, report) throws(KafkaError) in
             try producer.write(record, to: topic, at: moment, report: report)
         }
-        operators = try OperatorEndpoints(configuration, services: services, held: held) {
-            [producer = sending.producer, topic = configuration.topics.history] record in
+        operators = try OperatorEndpoints(
+            configuration, services: services, held: held,
+            give: { [producer = sending.producer, topic = configuration.topics.control] (order, report) throws(KafkaError) in
+                try producer.write(order, to: topic, report: report)
+            }
+        ) { [producer = sending.producer, topic = configuration.topics.history] record in
             // A minute that is lost is a gap, which the next start of a gateway shows.
             try? producer.write(record, to: topic) { _ in }
         }
-        lookups = LookupEndpoints(
+        var lookups = LookupEndpoints(
             RequestLookup(held: held) { [operators] (request, search, then) in
                 operators.trace(request, search: search, then: then)
             },
@@ -114,6 +118,8 @@ struct APIEndpoints: Endpoints {
             read: { [records] (place, asker, then) in records.read(place, for: asker, then: then) },
             search: { [operators] (id, asker, then) in operators.searchLife(of: id, for: asker, then: then) },
             isSearchCheap: { [operators] in operators.isIndexCurrent })
+        lookups.heldRequests = HeldRequests(configuration) { [operators] in operators.knownOrders }
+        self.lookups = lookups
         notify = NotifyRoute(configuration, users: tags, sending: sending, messages: messages)
         idempotency = Idempotency(configuration.idempotencyFile.map { AnswerFile($0, services: services) }, services: services)
         publishing = try PublishRoute(

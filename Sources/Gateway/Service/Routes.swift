@@ -168,6 +168,7 @@ extension Route {
     fileprivate var maximumByteCount: Int {
         switch self {
         case .operate(.plan): Publication.maximumByteCount
+        case .operate(let route) where route.givesOrder: BodyReader.orderLimit
         case .page: WebPage.maximumByteCount
         default: JSONBody.maximumByteCount
         }

@@ -114,6 +114,10 @@ private struct TopicUse {
             reads = [topics.replays]
             writes = [topics.handles, topics.replays]
         case .operator:
+            // Whoever gives orders counts what they concern, and moves or publishes nothing.
+            reads = shown
+            writes = [topics.control]
+        case .mover:
             reads = lanes.union(waiting).union(results).union([topics.parents])
             writes = waiting
         case .reader:

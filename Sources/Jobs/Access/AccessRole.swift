@@ -2,7 +2,7 @@ package import Delivery
 
 /// A user of Kafka, by what it does for pushfan (page Operations, section Access rights).
 package enum AccessRole: String, Sendable, CaseIterable {
-    case worker, gateway, publisher, broadcaster, replayer, collector, `operator`, reader
+    case worker, gateway, publisher, broadcaster, replayer, collector, `operator`, mover, reader
 
     /// The programs of the role, in a few words.
     package var programs: String {
@@ -13,7 +13,8 @@ package enum AccessRole: String, Sendable, CaseIterable {
         case .broadcaster: "pushfan enqueue --audience-file"
         case .replayer: "pushfan replay, failed"
         case .collector: "pushfan handles collect"
-        case .operator: "pushfan group adopt, group start"
+        case .operator: "pushfan hold, limit, release, holds, cancel, status"
+        case .mover: "pushfan group adopt, group start"
         case .reader: "pushfan results, failed, status"
         }
     }
@@ -21,8 +22,8 @@ package enum AccessRole: String, Sendable, CaseIterable {
     /// The operation on the group of the workers, or nil if the role does not use it.
     var groupOperation: AccessRights.Operation? {
         switch self {
-        case .worker, .operator: .read
-        case .gateway, .replayer, .reader: .describe
+        case .worker, .mover: .read
+        case .gateway, .replayer, .operator, .reader: .describe
         case .publisher, .broadcaster, .collector: nil
         }
     }
@@ -35,8 +36,8 @@ package enum AccessRole: String, Sendable, CaseIterable {
         case .broadcaster: ["pushfan-enqueue-"]
         case .replayer: ["pushfan-replay-"]
         case .collector: ["pushfan-handles-"]
-        case .operator: ["pushfan-adopt-", "pushfan-start-"]
-        case .publisher, .reader: []
+        case .mover: ["pushfan-adopt-", "pushfan-start-"]
+        case .publisher, .operator, .reader: []
         }
     }
 }

@@ -155,6 +155,9 @@ struct TopicFindings {
             fail("cleanup.policy is \(policy): what waits for long is deleted", tool.set(name, "cleanup.policy", "compact"))
             return
         }
+        let fault = facts.role.faultOfOrders(
+            milliseconds: facts.number("retention.ms"), bytes: facts.number("retention.bytes"), policy: policy)
+        if let fault { return fail(fault.text, tool.set(name, fault.setting, fault.value)) }
         if let kept = facts.number("retention.ms"), kept >= 0, kept < Self.day {
             warn(
                 "records are kept for \(length(kept)) only: a longer outage loses some",

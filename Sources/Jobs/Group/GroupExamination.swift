@@ -55,7 +55,7 @@ package struct GroupExamination {
 
     /// Counts what waits in partitions, of which those with an open transaction are known only if `admin` sees the uncommitted.
     func waiting(
-        in positions: [GroupPosition], cancelled: Cancellations = Cancellations(), at now: Timestamp
+        in positions: [GroupPosition], cancelled: StoppedRequests = StoppedRequests(), at now: Timestamp
     ) throws(KafkaError) -> [WaitingCount] {
         let reader = WaitingReader(of: terms.group, cancelled: cancelled)
         var counter = WaitingCounter(terms.kafka, reader: reader, timeout: context.timeout, now: now)

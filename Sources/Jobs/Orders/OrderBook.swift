@@ -10,6 +10,9 @@ package struct OrderBook: Sendable {
     package var faulty: [(offset: Int64, fault: OrderRecord.Fault)] = []
     /// True if there is a control topic.
     package var hasTopic = true
+
+    /// A book without orders.
+    package init() {}
 }
 
 extension JobContext {

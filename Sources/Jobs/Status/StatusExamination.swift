@@ -90,9 +90,9 @@ package struct StatusExamination {
     private func counts(
         by group: GroupExamination, in positions: [GroupPosition], at now: Timestamp, noting gaps: inout [ReportGap]
     ) throws(KafkaError) -> [WaitingCount] {
-        var cancelled = Cancellations()
+        var cancelled = StoppedRequests()
         if positions.contains(where: { $0.lag > 0 }) {
-            do throws(JobFailure) { cancelled = try context.cancellations() } catch { gaps.append(.cancellations(error)) }
+            do throws(JobFailure) { cancelled = try context.stoppedRequests() } catch { gaps.append(.cancellations(error)) }
         }
         return try group.waiting(in: positions, cancelled: cancelled, at: now)
     }

@@ -19,13 +19,13 @@ package struct WaitingRequest: Sendable, Equatable {
 /// Reads the requests of one group.
 struct WaitingReader {
     private let group: String
-    private let cancellations: Cancellations
+    private let stopped: StoppedRequests
     private var request = PushRequest()
 
     /// A reader that skips requests that wait for another group.
-    init(of group: String, cancelled cancellations: Cancellations) {
+    init(of group: String, cancelled stopped: StoppedRequests) {
         self.group = group
-        self.cancellations = cancellations
+        self.stopped = stopped
     }
 
     /// Reads a record. What is no request of the group, but another group's or a poll for an outcome, gives nil.
@@ -46,7 +46,7 @@ struct WaitingReader {
         let value = record.value ?? []
         _ = RequestReader(from: .own).read(
             value.span, headers: record.knownHeaders, origin: origin, into: &request)
-        let cancellation = cancellations.cancellation(of: request, published: origin.timestamp)
+        let cancellation = stopped.cancellation(of: request, from: origin.topic, published: origin.timestamp)
         return WaitingRequest(
             id: request.document.string(request.id), origin: origin, due: due, attempts: attempts,
             cancelledAt: cancellation?.moment)

@@ -10,6 +10,10 @@ package struct JobContext: Sendable {
     package var kafka: KafkaConfiguration
     /// The topics' names.
     package var topics: Topics
+    /// The group of the workers.
+    package var group = "pushfan-workers"
+    /// The names of the hubs that requests go to, or nil where those in requests alone are known.
+    package var hubNames: HubNames?
     /// The longest wait for the brokers while nothing comes.
     package var timeout: Duration
     /// The bytes that a reader of a topic may read ahead.

@@ -44,6 +44,8 @@ package struct TopicRole: Sendable {
     var isCleanedEarly = false
     /// The hours after which a segment is no longer written to, or nil for the broker's own choice.
     var segmentHours: Int?
+    /// Orders stand in it, which no broker may delete before they end.
+    var holdsOrders = false
     /// The meaning of its records to workers.
     package private(set) var kind = Kind.other
 
@@ -86,10 +88,12 @@ package struct TopicRole: Sendable {
                 isCleanedEarly: true, kind: .parents),
             TopicRole(role: "results", name: topics.results, days: 14, recordByteCount: record / 2),
             TopicRole(role: "deadletter", name: topics.deadLetters, days: 30, recordByteCount: record),
-            // Longer than anything that a record can concern is kept. Workers forget cancellations after the same time.
+            // Longer than anything that a record can concern is kept, and than an order stands. Workers forget cancellations after the same
+            // time. An order has its scope in its key, and the value has its release.
             TopicRole(
-                role: "control", name: topics.control, days: Int(Cancellations.lifetime / 86_400_000), recordByteCount: 4096,
-                isCompacted: true, hasOnePartition: true, kind: .common),
+                role: "control", name: topics.control, days: Int(Cancellations.lifetime / 86_400_000),
+                recordByteCount: OrderRecord.maximumKeyByteCount + smallRecord, isCompacted: true, hasOnePartition: true,
+                holdsOrders: true, kind: .common),
             TopicRole(role: "handles", name: topics.handles, days: 30, recordByteCount: 16_384),
             TopicRole(
                 role: "shares", name: topics.shares, days: 1, recordByteCount: 4096, hasOnePartition: true, isPassing: true,
@@ -129,9 +133,34 @@ package struct TopicRole: Sendable {
             name: name, partitionCount: partitionCount(count), replicationFactor: replication, configuration: properties)
     }
 
+    /// The fault of a retention by which brokers may delete an order that stands, or nil where they may not. Settings that limit nothing are
+    /// negative.
+    ///
+    /// - Parameters:
+    ///   - milliseconds: The retention of records, if it is known.
+    ///   - bytes: The size beyond which brokers delete records, if it is known.
+    ///   - policy: The cleanup policy, if it is known. Brokers delete where none is set.
+    /// - Returns: The setting, the value that it should have, and the fault in words.
+    func faultOfOrders(milliseconds: Int?, bytes: Int?, policy: String?) -> (setting: String, value: String, text: String)? {
+        guard holdsOrders, let days, policy?.contains("delete") ?? true else { return nil }
+        let least = days * 86_400_000
+        if let milliseconds, (0..<least).contains(milliseconds) {
+            return (
+                "retention.ms", "\(least)",
+                "retention.ms is \(milliseconds): orders that stand are deleted; it has to be \(least)"
+            )
+        }
+        guard let bytes, bytes >= 0 else { return nil }
+        return ("retention.bytes", "-1", "retention.bytes is \(bytes): a flood deletes orders that stand; it has to be -1")
+    }
+
     /// The faults of the topic's settings that would lose or refuse records.
     func problems(_ settings: [TopicSetting]) -> [String] {
-        var problems: [String] = []
+        func value(_ name: String) -> String? { settings.first { $0.name == name }?.value }
+        let orders = faultOfOrders(
+            milliseconds: value("retention.ms").flatMap { Int($0) }, bytes: value("retention.bytes").flatMap { Int($0) },
+            policy: value("cleanup.policy"))
+        var problems = orders.map { [$0.text] } ?? []
         for setting in settings {
             guard let value = setting.value else { continue }
             switch setting.name {

@@ -7,7 +7,7 @@ package struct TopicsDescription: Sendable {
         let name: String
         let address: String
         let summary: String
-        let message: Message
+        let messages: [Message]
         /// Of pushfan: whether it reads or writes the topic.
         let action: Action
     }
@@ -18,7 +18,7 @@ package struct TopicsDescription: Sendable {
 
     /// The kind of records in a topic.
     fileprivate enum Message: String, CaseIterable {
-        case request, result, deadLetter, cancellation, deadHandle
+        case request, result, deadLetter, cancellation, order, deadHandle
     }
 
     private let channels: [Channel]
@@ -30,24 +30,25 @@ package struct TopicsDescription: Sendable {
         channels = [
             Channel(
                 name: "requestsHigh", address: topics.requestsHigh, summary: "Requests that a person waits for.",
-                message: .request, action: .receive),
+                messages: [.request], action: .receive),
             Channel(
-                name: "requests", address: topics.requests, summary: "Ordinary requests.", message: .request, action: .receive),
+                name: "requests", address: topics.requests, summary: "Ordinary requests.", messages: [.request], action: .receive),
             Channel(
-                name: "requestsBulk", address: topics.requestsBulk, summary: "Requests that go to many.", message: .request,
+                name: "requestsBulk", address: topics.requestsBulk, summary: "Requests that go to many.", messages: [.request],
                 action: .receive),
             Channel(
-                name: "control", address: topics.control, summary: "Cancels requests. It has one partition.",
-                message: .cancellation, action: .receive),
+                name: "control", address: topics.control,
+                summary: "Cancels requests, and has orders that hold, limit or cancel what they name. It has one partition.",
+                messages: [.cancellation, .order], action: .receive),
             Channel(
                 name: "results", address: topics.results, summary: "One result for each request, and outcomes of calls.",
-                message: .result, action: .send),
+                messages: [.result], action: .send),
             Channel(
                 name: "deadLetters", address: topics.deadLetters, summary: "Records that could not be understood.",
-                message: .deadLetter, action: .send),
+                messages: [.deadLetter], action: .send),
             Channel(
                 name: "handles", address: topics.handles, summary: "Devices that a push service will not serve again.",
-                message: .deadHandle, action: .send),
+                messages: [.deadHandle], action: .send),
         ]
     }
 
@@ -67,10 +68,10 @@ package struct TopicsDescription: Sendable {
     }
 
     private static func described(_ channel: Channel) -> JSONTree {
-        let message = channel.message.rawValue
+        let messages = channel.messages.map(\.rawValue)
         return [
             "address": .text(channel.address), "summary": .text(channel.summary),
-            "messages": [message: ["$ref": .text("#/components/messages/\(message)")]],
+            "messages": .members(messages.map { ($0, ["$ref": .text("#/components/messages/\($0)")]) }),
         ]
     }
 
@@ -78,7 +79,7 @@ package struct TopicsDescription: Sendable {
         let place = "#/channels/\(channel.name)"
         return [
             "action": .text(channel.action.rawValue), "channel": ["$ref": .text(place)],
-            "messages": [["$ref": .text("\(place)/messages/\(channel.message.rawValue)")]],
+            "messages": .array(channel.messages.map { ["$ref": .text("\(place)/messages/\($0.rawValue)")] }),
         ]
     }
 
@@ -103,6 +104,7 @@ extension TopicsDescription.Message {
         case .result: "A result. Read committed records only; two with one result_id are one."
         case .deadLetter: "A record as it came, key and value byte for byte. It has no result."
         case .cancellation: "Cancels the request whose id stands in the key. The value may be anything that is not empty."
+        case .order: "Holds, limits or cancels the requests that its key names. With `released` in the value it has ended."
         case .deadHandle: "A device of which the handle should be removed. The handle itself is not there."
         }
     }
@@ -116,6 +118,9 @@ extension TopicsDescription.Message {
         case .deadLetter: JSONSchema.text().described("The key of the record.")
         case .cancellation:
             JSONSchema.text(pattern: "^cancel/.+$").described("The word cancel/ and the request's id, in partition 0.")
+        case .order:
+            JSONSchema.text(pattern: #"^order/\{.+\}$"#)
+                .described("The word order/ and a JSON object with all that the order says (page Kafka), in partition 0.")
         case .deadHandle: Self.fingerprint
         }
     }
@@ -133,7 +138,7 @@ extension TopicsDescription.Message {
             JSONSchema.object(
                 DeadLetterHeader.allCases.map { ($0.name.description, JSONSchema.text()) },
                 required: DeadLetterHeader.allCases.filter(\.isAlwaysThere).map(\.name.description), isOpen: true)
-        case .cancellation, .deadHandle: JSONSchema.object([], isOpen: true)
+        case .cancellation, .order, .deadHandle: JSONSchema.object([], isOpen: true)
         }
     }
 
@@ -145,6 +150,17 @@ extension TopicsDescription.Message {
         case .deadLetter: nil
         case .cancellation:
             JSONSchema.object([("reason", JSONSchema.text(0...100).described("Why."))], isOpen: true)
+        case .order:
+            JSONSchema.object(
+                [
+                    ("schema_version", ["const": 1]),
+                    (
+                        "released",
+                        JSONSchema.object(
+                            [("by", JSONSchema.text()), ("reason", JSONSchema.text()), ("at", JSONSchema.moment)],
+                            required: ["by", "at"], isOpen: true)
+                    ),
+                ], required: ["schema_version"], isOpen: true)
         case .deadHandle:
             JSONSchema.object(
                 [

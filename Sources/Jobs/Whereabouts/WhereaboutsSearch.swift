@@ -58,11 +58,11 @@ package struct WhereaboutsSearch {
     /// Searches. Unreadable topics are gaps of the report.
     package mutating func run() throws(JobFailure) -> WhereaboutsReport {
         let now = Timestamp(milliseconds: context.now())
-        var cancellations = Cancellations()
-        do throws(JobFailure) { cancellations = try context.cancellations() } catch {
+        var stopped = StoppedRequests()
+        do throws(JobFailure) { stopped = try context.stoppedRequests() } catch {
             try note(error, of: context.topics.control)
         }
-        var reader = WaitingReader(of: terms.group, cancelled: cancellations)
+        var reader = WaitingReader(of: terms.group, cancelled: stopped)
         let topics = terms.requests + terms.delays + [terms.held]
         let positions = positions(in: topics)
         // Workers write the others in transactions all the time.

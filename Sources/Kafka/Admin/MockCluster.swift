@@ -55,6 +55,13 @@ public final class MockCluster {
             cluster, name, isMissing ? RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART : RD_KAFKA_RESP_ERR_NO_ERROR)
     }
 
+    /// Lets brokers say that a topic may not be seen, or may again.
+    public func setTopic(_ name: String, isForbidden: Bool) {
+        guard let cluster else { return }
+        rd_kafka_mock_topic_set_error(
+            cluster, name, isForbidden ? RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED : RD_KAFKA_RESP_ERR_NO_ERROR)
+    }
+
     /// Lets the next requests of a kind fail, one for each code.
     ///
     /// - Parameters:

@@ -65,8 +65,12 @@ public enum LogEvent: String, Sendable, CaseIterable {
     case outcomeKnown = "outcome_known"
     /// The outcome of calls cannot be followed.
     case outcomesUnavailable = "outcomes_unavailable"
-    /// A request was cancelled, or cancellations cannot be read.
+    /// A request was cancelled, or orders and cancellations cannot be read.
     case requestCancelled = "request_cancelled"
+    /// An order is not obeyed, or the clock by which orders end has jumped.
+    case ordersDoubtful = "orders_doubtful"
+    /// Requests were held, limited or cancelled, or an order was released. The line says who, which and why.
+    case orderGiven = "order_given"
     /// The hub asked to wait.
     case hubThrottled = "hub_throttled"
     /// The hub does not accept the key.

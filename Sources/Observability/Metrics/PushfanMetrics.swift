@@ -1,7 +1,7 @@
 /// Every metric of a worker, under its published name.
 ///
-/// The names are a contract with dashboards and alerts. The labels are `hub`, `platform`, `outcome`, `code`, `topic`, `partition`
-/// and `reason`. All have few values, never a user, a request or a device.
+/// The names are a contract with dashboards and alerts. The labels are `hub`, `platform`, `outcome`, `code`, `topic`, `partition`,
+/// `kind` and `reason`. All have few values, never a user, a request or a device.
 public struct PushfanMetrics: Sendable {
     /// Writes all of this as text.
     public let registry: MetricsRegistry
@@ -78,6 +78,10 @@ public struct PushfanMetrics: Sendable {
     public let parentsOpen: Gauge
     /// Cancellations forgotten before their time, because there were too many.
     public let cancellationsForgotten: Counter
+    /// Orders that stand, as a loop of this worker knows them, by kind (`hold`, `limit`, `cancel`).
+    public let orders: Family<Gauge, 1>
+    /// Records of orders that are not obeyed, by reason (`unreadable`, `scope`, `too_many` …). Each loop counts what it reads.
+    public let ordersRefused: Family<Counter, 1>
     /// Records put on the dead-letter topic, by reason.
     public let deadLetters: Family<Counter, 1>
     /// Results written to Kafka.
@@ -167,6 +171,9 @@ public struct PushfanMetrics: Sendable {
             "pushfan_parents_open", help: "Large requests whose parts have not all ended, in the owned partitions.")
         cancellationsForgotten = registry.counter(
             "pushfan_cancellations_forgotten_total", help: "Cancellations forgotten early, because there were too many.")
+        orders = registry.gauges("orders", help: "Orders that stand, by kind.", labels: ["kind"])
+        ordersRefused = registry.counters(
+            "orders_refused_total", help: "Records of orders that are not obeyed, by reason.", labels: ["reason"])
         deadLetters = registry.counters("dead_letters_total", help: "Records put on the dead-letter topic.", labels: ["reason"])
         resultsPublished = registry.counter("pushfan_results_published_total", help: "Results written to Kafka.")
         resultsFailed = registry.counter(

@@ -20,6 +20,33 @@ extension HubPort {
         }
     }
 
+    /// Sets the rate that counts: the lowest of the settings' and the orders'.
+    ///
+    /// One of the settings is shared with the fleet as before, for shares are parts of it. Where the settings have none, the workers have not
+    /// agreed on shares, and a part of them that does so would count on what the others take. So each takes its part of all partitions then,
+    /// as without the topic of shares. It holds from the first moment, needs no agreement, and is never more than the rate in all. Unused
+    /// quota is lost.
+    ///
+    /// - Parameters:
+    ///   - ordered: The lowest rate of the orders, or nil without any.
+    ///   - part: The partitions of requests.
+    ///   - now: The present moment.
+    func setRate(ordered: Int?, part: LimitedCalls.Part, now: MonotonicTime) {
+        let configured = settings.rateLimit > 0 ? settings.rateLimit : nil
+        guard let rate = [configured, ordered].compactMap(\.self).min() else {
+            limits.rate = nil
+            return
+        }
+        guard configured == nil else {
+            limits.rate?.setLimit(callsPerSecond: rate, now: now)
+            return
+        }
+        if limits.rate == nil { limits.rate = RateLimit(callsPerSecond: rate, member: 0, now: now) }
+        limits.rate?.sharesByPartitions(part.all, now: now)
+        limits.rate?.owns(part.owned, now: now)
+        limits.rate?.setLimit(callsPerSecond: rate, now: now)
+    }
+
     /// Takes what the other workers have announced in the topic of shares, and announces what they are to know.
     func handleFleet(_ topic: String, now: MonotonicTime, log: Log) {
         guard let fleet else { return }

@@ -122,7 +122,7 @@ extension WorkerLoop {
         noteKnown(offered.begin(&partitions))
         marks = PartitionMarks(partitions)
         membership.noteStart(isOpening: plan.isOpening, awaitsLeader: plan.awaitsLeader, now: now, at: wallClock)
-        noteOwnership(plan.requests.count)
+        noteOwnership(plan.requests.count, of: ends.requestCount)
         place(plan)
         beginWithoutReading(ends.held)
         beginControl(slot: plan.controlSlot, end: ends.control)
@@ -164,7 +164,6 @@ extension WorkerLoop {
             lanes[lane.rawValue] = CursorGroup(plan.requests.filter { partitions[$0].role == .requests(lane) })
         }
         delayedPartitions = DelayedPartitions(plan.delayed)
-        if controlTopic.orders.endedEarly(now: wallClock) { delayedPartitions.sweep.request(now: now) }
         parents = ParentPartitions(plan.partitions[plan.parents], at: plan.parents.lowerBound)
         held = CursorGroup(plan.held)
         scheduler.begin(
@@ -292,6 +291,7 @@ extension WorkerLoop {
         parents = ParentPartitions()
         held = CursorGroup()
         scheduler.end()
+        _ = limited.waiting.removeAll()
         delayReader.stop()
         controlTopic.stop()
         lendShares()

@@ -86,8 +86,29 @@ extension WorkerLoop {
 
     /// The cancellation of a request, or nil if nothing cancels it.
     func cancellation(of flight: Flight) -> Cancellations.Cancellation? {
-        guard !controlTopic.cancellations.isEmpty else { return nil }
-        return lend(&flight.request) { controlTopic.cancellations.cancellation(of: $0, published: flight.origin.timestamp) }
+        guard !controlTopic.cancellations.isEmpty || controlTopic.orders.cancelsRequests else { return nil }
+        let published = flight.origin.timestamp
+        return lend(&flight.request) { request in
+            controlTopic.cancellations.cancellation(of: request, published: published)
+                ?? orderedCancellation(of: request, published: published, hub: hubName(of: flight), lane: flight.lane)
+        }
+    }
+
+    /// The cancellation of a request by an order, or nil if none cancels it.
+    func orderedCancellation(
+        of request: borrowing PushRequest, published: Timestamp, hub: String?, lane: Lane
+    ) -> Cancellations.Cancellation? {
+        guard controlTopic.orders.cancelsRequests else { return nil }
+        // A part was published with its whole, and a replay by itself.
+        let moment = PartReference(of: request)?.publishedAt ?? published
+        return controlTopic.orders.cancellation(of: request, published: moment, hub: hub, lane: lane.name).map {
+            Cancellations.Cancellation(moment: $0.since, reason: $0.reason)
+        }
+    }
+
+    /// The name of the hub that a request's calls go to, or nil for none, or several.
+    private func hubName(of flight: Flight) -> String? {
+        flight.routeFault == nil && flight.spread == nil ? ports.peek(at: flight.port).name : nil
     }
 
     /// Ends the calls of a request that wait.

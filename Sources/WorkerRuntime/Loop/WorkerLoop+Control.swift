@@ -4,11 +4,11 @@ import Kafka
 import Observability
 import PushModel
 
-/// Requests that are cancelled: none of their calls is begun after the cancellation was read.
+/// Orders, and requests that are cancelled: none of their calls is begun after the record was read.
 ///
 /// Every loop reads the control topic from its beginning, and takes no request before it knows what was there when its partitions were
-/// assigned; where that cannot be read, for `ControlGate.patience`. What waits in memory, or is first in a delay lane, ends at once. What is
-/// behind it in a lane ends when it is looked at, after the lane's length at most. A call in flight may finish, and is not made again.
+/// assigned (`ControlGate`). What is cancelled and waits in memory, or is first in a delay lane, ends at once. What is behind it in a lane
+/// ends when it is looked at, after the lane's length at most. A call in flight may finish, and is not made again.
 extension WorkerLoop {
     /// Records of the control topic that are taken in one turn.
     private static let controlRecordsPerTurn = 1000
@@ -16,12 +16,12 @@ extension WorkerLoop {
     /// Begins to read the control topic where it was left, in a slot of the reader of delay lanes.
     func beginControl(slot: Int, end: ControlEnd) {
         controlTopic.begin(slot: slot, end: end, now: now)
-        sayAbsence()
+        sayProblem()
     }
 
     /// Begins to read the control topic, if it is there by now, behind the partitions of the assignment.
-    func controlAnswered(_ end: ControlEnd, epoch: Int) {
-        guard epoch == self.epoch, controlTopic.isAbsent, end != .missing else { return }
+    func controlAnswered(_ end: ControlEnd?, epoch: Int) {
+        guard epoch == self.epoch, controlTopic.isAbsent, let end else { return }
         let slot = delayReader.partitions.count
         do throws(KafkaError) {
             for (partition, start) in controlTopic.starts(in: configuration.topics, end: end) {
@@ -30,25 +30,32 @@ extension WorkerLoop {
         } catch {
             return noteKafkaError(error)
         }
-        log.info(.requestCancelled, "the control topic is read from now on", [.topic: .string(configuration.topics.control)])
         beginControl(slot: slot, end: end)
     }
 
-    /// Says that the control topic cannot be read as long as it cannot, unless there is nothing that could be cancelled.
-    private func sayAbsence() {
-        health.controlAbsence(controlTopic.isAbsent && !partitions.isEmpty ? configuration.topics.control : nil)
+    /// Says that the control topic cannot be read as long as it cannot, unless there is nothing that it could concern.
+    private func sayProblem() {
+        health.control(partitions.isEmpty ? nil : controlTopic.problem(topic: configuration.topics.control))
+    }
+
+    /// The present moment by which orders stand and end. It goes on where the machine's clock jumps.
+    var orderTime: Timestamp { controlTopic.time(wall: wallClock, now: now) }
+
+    private func noteOrders() {
+        metrics.show(controlTopic.orders)
+        ordersChanged()
     }
 
     /// Takes what has come on the control topic.
     func readControl() {
         guard controlTopic.mayHaveRecords, let slot = controlTopic.slot else { return }
-        var isNews = false
+        var news: ControlTopic.News = []
         for _ in 0..<Self.controlRecordsPerTurn where controlTopic.mayHaveRecords {
             let result = delayReader.read(slot: slot) { record in
                 let moment = record.timestamp.map { Timestamp(milliseconds: $0) } ?? wallClock
-                let concerns = controlTopic.take(
-                    key: record.key, value: record.value, at: record.offset, moment: moment, now: wallClock)
-                isNews = concerns || isNews
+                news.formUnion(
+                    controlTopic.take(
+                        key: record.key, value: record.value, at: record.offset, moment: moment, wall: wallClock, now: now))
             }
             switch result {
             case .record: break
@@ -57,29 +64,21 @@ extension WorkerLoop {
             case .error(let error): noteControlError(error)
             }
         }
-        if isNews { cancelWaiting() }
-        if controlTopic.hasNewOrders {
-            controlTopic.hasNewOrders = false
-            ordersChanged()
-        }
+        if news.contains(.cancellations) { cancelWaiting() }
+        if news.contains(.orders) { noteOrders() }
     }
 
     private func noteControlError(_ error: KafkaError) {
-        noteKafkaError(error)
-        // What is not allowed stays so: to wait for it would be to send nothing for ever.
-        guard error.isAuthorization || error.isUnknownTopicOrPartition else { return }
-        log.error(
-            .requestCancelled, "the control topic cannot be read, so no request can be cancelled",
-            [.topic: .string(configuration.topics.control), .reason: .string(error.description)])
-        loseControl()
+        guard error.isAuthorization || error.isUnknownTopicOrPartition else { return noteKafkaError(error) }
+        loseControl(isForbidden: error.isAuthorization)
     }
 
-    /// Looks for the control topic again from now on: it is missing, or not allowed.
-    func loseControl() {
+    /// Looks for the control topic again from now on: it is missing, or may not be read.
+    func loseControl(isForbidden: Bool = false) {
         guard !controlTopic.isAbsent else { return }
         if let slot = controlTopic.slot { delayReader.stop(from: slot) }
-        controlTopic.lose(now: now)
-        sayAbsence()
+        controlTopic.lose(isForbidden: isForbidden, now: now)
+        sayProblem()
     }
 
     /// Ends what waits of the requests that are cancelled by now.
@@ -93,8 +92,13 @@ extension WorkerLoop {
                 cancel(flight, by: cancellation)
             }
         }
-        for slot in delayedPartitions.slots where partitions[slot].unread != nil { delayedPartitions.group.mark(slot) }
-        hurryCancelledKeys()
+        let isOrdered = controlTopic.takeNewCancellations()
+        for slot in delayedPartitions.slots where partitions[slot].unread != nil {
+            // Only its record says if an order concerns it.
+            if isOrdered { partitions[slot].unread?.isWanted = true }
+            delayedPartitions.group.mark(slot)
+        }
+        hurryCancelledKeys(isOrdered: isOrdered)
     }
 
     /// Once a second: forgets what has expired, and says what is amiss.
@@ -108,9 +112,20 @@ extension WorkerLoop {
                 .requestCancelled, "more requests were cancelled than can be remembered; the first of them are forgotten",
                 [.count: LogValue(forgotten)])
         }
-        health.control(
-            controlTopic.advance(now: now, isBrokerDoubtful: health.isBrokerDoubtful, topic: configuration.topics.control))
-        sayAbsence()
+        let (hasEnded, jump) = controlTopic.advance(wall: wallClock, now: now, isBrokerDoubtful: health.isBrokerDoubtful)
+        if hasEnded { noteOrders() }
+        if let jump {
+            log.warning(
+                .ordersDoubtful, "the machine's clock jumped; orders end as if it had not",
+                [.durationMilliseconds: LogValue(jump)])
+        }
+        metrics.count(refused: controlTopic.refusedOrders.takeCounts())
+        if let refused = controlTopic.refusedOrders.takeLine(now: now) {
+            log.warning(
+                .ordersDoubtful, "orders are not obeyed; the last of them is named",
+                [.offset: LogValue(refused.offset), .code: .string(refused.fault), .count: LogValue(refused.count)])
+        }
+        sayProblem()
         if mode == .running, !partitions.isEmpty, controlTopic.isDueForSearch(now: now) {
             committer.submit(.control(epoch: epoch))
         }

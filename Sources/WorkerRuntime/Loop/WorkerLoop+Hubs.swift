@@ -27,9 +27,11 @@ extension WorkerLoop {
     /// Takes what the other workers have announced, and announces what they are to know.
     func handleFleet() { ports.forEachMarked { $0.handleFleet(configuration.topics.shares, now: now, log: log) } }
 
-    /// Takes in how many partitions of requests this worker has now.
-    func noteOwnership(_ requestCount: Int) {
+    /// Takes in how many partitions of requests this worker has now, and how many there are, as far as that is known.
+    func noteOwnership(_ requestCount: Int, of all: Int?) {
         for port in ports.markAll() { port.limits.rate?.owns(requestCount, now: now) }
+        limited.owns(requestCount, of: all)
+        limitsChanged()
     }
 
     /// Lends this worker's share until it has partitions again. Others may be at work still, or again before it is, because a transaction
@@ -66,6 +68,7 @@ extension WorkerLoop {
         }
         ports.markAll()
         for port in retired { retire(port) }
+        limitsChanged()
         rerouteWaiting()
         log.info(
             .configurationLoaded, "the hubs of the new settings are used",

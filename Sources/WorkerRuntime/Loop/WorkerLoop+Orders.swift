@@ -17,7 +17,7 @@ extension WorkerLoop {
     func hold(of flight: Flight) -> OrderRecord? {
         guard controlTopic.orders.slowsRequests else { return nil }
         let (hub, lane) = (flight.spread == nil ? ports[flight.port].name : nil, flight.lane.name)
-        return lend(&flight.request) { controlTopic.orders.hold(of: $0, hub: hub, lane: lane, now: wallClock) }
+        return lend(&flight.request) { controlTopic.orders.hold(of: $0, hub: hub, lane: lane, now: orderTime) }
     }
 
     /// Puts a request that starts where it waits for the end of a hold that concerns it. One that has expired goes on to its end.
@@ -51,14 +51,21 @@ extension WorkerLoop {
     /// Obeys the orders that stand now.
     func ordersChanged() {
         facts.held.keep(controlTopic.orders.all)
+        limitsChanged()
         cancelWaiting()
-        guard controlTopic.orders.endedEarly(now: wallClock) else { return }
+        guard controlTopic.orders.mayHaveWaiting(now: orderTime, isRestart: false) else { return }
         delayedPartitions.sweep.request(now: now)
         scheduler.hurry { $0.delayed != nil }
     }
 
-    /// Once a second: begins a sweep of the delay lanes that is due. It ends at the last record that is there now.
+    /// Once a second: begins a sweep of the delay lanes that is due. It ends at the last record that is there now. What was released while
+    /// no worker ran counts for a worker's first minutes, however long ago that was.
     func beginSweep() {
+        if !delayedPartitions.sweep.isConsidered, !partitions.isEmpty, controlTopic.allowsRequests {
+            let isRestart = now - facts.startedAt < LaneSweep.youth
+            delayedPartitions.sweep.consider(
+                isNeeded: controlTopic.orders.mayHaveWaiting(now: orderTime, isRestart: isRestart), now: now)
+        }
         guard delayedPartitions.sweep.isDue(now: now) else { return }
         for slot in delayedPartitions.slots {
             let end = delayReader.watermarks(slot: slot - delayedPartitions.slots.lowerBound)?.high

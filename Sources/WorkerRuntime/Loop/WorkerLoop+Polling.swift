@@ -64,7 +64,7 @@ extension WorkerLoop {
     }
 
     private func sendPolls(to port: HubPort) {
-        while !port.polls.queue.isEmpty, !controlTopic.orders.holds(hub: port.name, now: wallClock),
+        while !port.polls.queue.isEmpty, !controlTopic.orders.holds(hub: port.name, now: orderTime),
             port.mayPoll(isCommitOverdue: isCommitOverdue, now: now)
         {
             guard let next = port.polls.queue.popFirst() else { return }

@@ -85,9 +85,26 @@ extension WorkerLoop {
         if !isFull, case .requests(let lane) = partitions[slot].role { lanes[lane.rawValue].windowMoved(slot) }
     }
 
-    /// Ends what waits for its moment and is cancelled by now.
-    func hurryCancelledKeys() {
-        scheduler.hurry { $0.isCancelled(by: controlTopic.cancellations) }
+    /// Ends what waits for its moment and is cancelled by now. Those whom orders may cancel are read for it if there is a new one.
+    func hurryCancelledKeys(isOrdered: Bool) {
+        var request = PushRequest()
+        scheduler.hurry { record in
+            record.isCancelled(by: controlTopic.cancellations) || isOrdered && isEnded(record, reading: &request)
+        }
+    }
+
+    /// Decides whether an order cancels a request that waits for its moment.
+    private func isEnded(_ record: BufferedRecord, reading request: inout PushRequest) -> Bool {
+        guard record.delayed != nil else { return false }
+        headers.removeAll()
+        record.envelope.forEachHeader { name, value in if let value { headers.add(name: name, value: value) } }
+        let (value, origin) = (record.value, record.origin)
+        let reader = partitions[record.slot].role.isOpen ? openReader : ownReader
+        let reading = lend(&headers) { reader.read(value.span, headers: $0, origin: origin, into: &request) }
+        guard reading == .request else { return false }
+        let route = ports.route(of: request, tenant: record.tenant)
+        let hub = route.fault == nil && route.spread == nil ? ports.peek(at: route.port).name : nil
+        return orderedCancellation(of: request, published: origin.timestamp, hub: hub, lane: record.lane) != nil
     }
 
     /// The moment when there is something to do for keys, monotonic nanoseconds. Not after `now` for at once.

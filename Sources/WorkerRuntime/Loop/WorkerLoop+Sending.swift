@@ -29,9 +29,28 @@ extension WorkerLoop {
         }
     }
 
+    /// Begins the calls that have their tokens now.
+    func sendLimited() {
+        guard limited.isUsed, !isCommitOverdue, limited.waiting.beginRound(now: now) else { return }
+        limited.isReleasing = true
+        defer { limited.isReleasing = false }
+        while !isCommitOverdue,
+            let next = limited.waiting.takeNext(
+                now: now, isWanted: { flights.flight(of: $0, in: .ready) != nil }, mayStart: mayStart)
+        {
+            guard let flight = flights.flight(of: next, in: .ready) else { continue }
+            send(flight, call: next.call.call, to: ports[flight.port])
+        }
+    }
+
+    private func mayStart(_ line: LimitedLine) -> Bool {
+        let port = ports.peek(at: line.hub)
+        return !port.isRetired && port.limits.mayStart(now: now) && port.openLanes(now: now) & 1 << UInt64(line.lane) != 0
+    }
+
     private func send(_ flight: Flight, call index: Int, to port: HubPort) {
         if let expiry = flight.request.expiresAt, expiry <= wallClock { return expire(flight, call: index) }
-        if controlTopic.orders.slowsRequests, keepBack(flight, call: index) { return }
+        if controlTopic.orders.slowsRequests, keepBack(flight, call: index) || !mayBegin(flight, call: index, at: port) { return }
         var buffer = spareBuffers.popLast() ?? ByteWriter(capacity: 2048)
         let serial: UInt64
         do throws(HubAuthError) {
@@ -66,6 +85,7 @@ extension WorkerLoop {
         for port in ports where isCommitOverdue || port.limits.waitEnd(now: now) != nil {
             port.ready.removeAll { flights.flight(of: WaitingCall(call: $0, generation: $1), in: .ready) != nil }
         }
+        limited.waiting.removeAll { flights.flight(of: $0, in: .ready) != nil }
     }
 
     /// Takes the answers and failures that connections have for the loop.

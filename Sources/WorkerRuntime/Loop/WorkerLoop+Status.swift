@@ -66,9 +66,9 @@ extension WorkerLoop {
             },
             finishedPerSecond: facts.finishRate.perSecond, finished: metrics.tally.finished, callCount: metrics.tally.callCount,
             latency: metrics.tally.latency, lastRebalance: facts.lastRebalance, lastCommit: facts.lastCommit,
-            partitions: [], heedsCancellations: health.controlAbsence == nil && !controlTopic.hasLapsed,
+            partitions: [], heedsCancellations: health.controlProblem?.holdsRequests ?? true,
             problem: LoopStatus.problem(
-                [health.controlProblem, health.controlAbsence, wholesProblem, LoopStatus.problem(ofUnknown: unknownHubs)]
+                [health.controlProblem?.text, wholesProblem, LoopStatus.problem(ofUnknown: unknownHubs)]
                     + ports.map(\.fleetProblem)),
             unknownHubs: unknownHubs, orders: orders.map { .init(id: $0.id, kind: $0.kind, waiting: $0.waiting) },
             omittedOrders: facts.held.omittedCount)

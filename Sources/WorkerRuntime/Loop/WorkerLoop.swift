@@ -32,6 +32,8 @@ final class WorkerLoop {
     var committer: Committer
     /// The loop's ports to its hubs, by number, and the routes to them.
     let ports: HubPorts
+    /// The limits that orders set, and the calls that wait for them.
+    let limited: LimitedCalls
 
     /// The loop's knowledge of its partitions' lives, and of its own.
     var membership: Membership
@@ -100,7 +102,7 @@ final class WorkerLoop {
         log = services.log
         self.health = health
         self.control = control
-        facts = LoopFacts(board: services.status)
+        facts = LoopFacts(board: services.status, startedAt: services.clock.monotonic)
         clock = services.clock
         memory = MemoryBudget(configuration.memoryBudget)
         flights = FlightPool(mostSpareByteCount: memory.spareFlights)
@@ -118,6 +120,7 @@ final class WorkerLoop {
         membership = Membership(configuration.membershipTerms)
         details = ErrorDetails(configuration, poller: sources.poller, tokenBase: LoopToken.details)
         committer = Committer(configuration, group: consumer.group, clock: clock, wakeUp: control.wakeUp)
+        limited = LimitedCalls(partitionCount: counts.requests)
         ports = HubPorts(routes: configuration.routes(since: services.clock.monotonic))
         scheduler = Scheduler(heldWindow: configuration.heldWindow)
         for hub in configuration.hubs { try openPort(hub) }
@@ -159,6 +162,7 @@ final class WorkerLoop {
         startDelayed()
         readParents()
         sendPolls()
+        sendLimited()
         sendCalls()
         startBuffered()
         sayNotices()
@@ -245,7 +249,7 @@ final class WorkerLoop {
         var wake = min(now + 200_000_000, needed)
         if let due = timers.first { wake = min(wake, due) }
         if canReceiveDelayed { wake = min(wake, delayedPartitions.nextCheck(now, by: wallClock)) }
-        wake = min(wake, nextCommit)
+        wake = min(wake, nextCommit, momentOfLimits)
         if let timer = details.nextTimer { wake = min(wake, timer) }
         return wake
     }

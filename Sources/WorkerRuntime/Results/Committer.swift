@@ -48,8 +48,8 @@ final class Committer: Sendable {
         case probed(KafkaError?)
         /// The partitions without a consumer, or those that waited. None where that could not be learnt.
         case surveyed([TopicPartition])
-        /// The end of the control topic, or that it cannot be read.
-        case control(ControlEnd, epoch: Int)
+        /// The end of the control topic. Nil where that could not be learnt.
+        case control(ControlEnd?, epoch: Int)
         /// The batch is committed. These delay lanes are there now.
         case committed(DelayLanes)
         /// Nothing is published, nor can it be as the partitions are.
@@ -73,6 +73,8 @@ final class Committer: Sendable {
         var held: [Int32: Int64] = [:]
         /// The numbers of partitions of topics that publishers write to, as far as they are known.
         var partitionCounts: [String: Int32] = [:]
+        /// The number of all partitions of requests, or nil where that is not known.
+        var requestCount: Int?
     }
 
     private struct State {

@@ -140,7 +140,14 @@ struct GroupReader {
         ends.control = try controlEnd(writer)
         for partition in held { ends.held[partition.partition] = ends.starts.ends[partition] }
         ends.partitionCounts = partitionCounts(of: Set(positions.lazy.map(\.partition.topic)))
+        ends.requestCount = requestCount()
         return ends
+    }
+
+    /// The number of all partitions of requests. A topic that is not there has none. Nothing waits for it.
+    private func requestCount() -> Int? {
+        let topics = Lane.allCases.map { configuration.topics.requests(of: $0) }
+        return try? group.partitionCounts(of: topics, timeout: .seconds(1)).reduce(0, +)
     }
 
     /// The numbers of partitions of those of some topics that publishers write to. Nothing waits for them.
@@ -152,17 +159,21 @@ struct GroupReader {
         return Dictionary(uniqueKeysWithValues: zip(open, counts.map { Int32(clamping: $0) }))
     }
 
-    /// The present end of the control topic. One whose leader is away holds up no assignment: what it says is read when it is
-    /// back.
+    /// The present end of the control topic. One whose leader is away, or that may not be read, holds up no assignment, but its requests.
     func controlEnd(_ writer: OutcomeWriter) throws(KafkaError) -> ControlEnd {
         let topic = configuration.topics.control
-        guard let answer = try writer.answers(on: [topic], timeout: .seconds(5))[topic], answer.partitionCount > 0 else {
-            return .missing
+        switch try writer.answers(on: [topic], timeout: .seconds(5))[topic] {
+        case .missing: return .missing
+        case .partitions(0): return .forbidden
+        case nil, .unclear: return .unknown
+        case .partitions: break
         }
         let partition = TopicPartition(topic: topic, partition: CancelRecord.partition)
         do throws(KafkaError) {
             return .at(try group.end(of: partition, timeout: .seconds(5)))
         } catch {
+            if error.isAuthorization { return .forbidden }
+            if error.isUnknownTopicOrPartition { return .missing }
             guard error.isLeaderAway else { throw error }
             return .unknown
         }

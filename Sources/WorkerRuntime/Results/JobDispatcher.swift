@@ -34,8 +34,7 @@ struct JobDispatcher {
         case .probe(let partitions): return .probed(reader.probe(partitions))
         case .survey(let awaiting): return .surveyed((try? reader.survey(awaiting: awaiting)) ?? [])
         case .control(let epoch):
-            let end = try? reader.controlEnd(publisher.prepare())
-            return .control(end ?? .missing, epoch: epoch)
+            return .control(try? reader.controlEnd(publisher.prepare()), epoch: epoch)
         case .commit(let job): return publisher.commit(job)
         case .stop:
             publisher.close()

@@ -5,6 +5,8 @@ import PushModel
 /// The facts that the loop remembers for its status alone, and the board that shows it.
 struct LoopFacts {
     let board: StatusBoard
+    /// The time when the loop was made.
+    let startedAt: MonotonicTime
     /// Requests finished since the start.
     var finishedCount = 0
     private(set) var finishRate = FinishRate()
@@ -26,7 +28,10 @@ struct LoopFacts {
     private var readCounts = Lane.allCases.map { _ in 0.0 }
 
     /// No facts yet.
-    init(board: StatusBoard) { self.board = board }
+    init(board: StatusBoard, startedAt: MonotonicTime) {
+        self.board = board
+        self.startedAt = startedAt
+    }
 
     /// Puts a status on the board whose entries, by slot, are made by `entry`: those of the slots `changed`, and all of an assignment that
     /// was not there.

@@ -19,10 +19,8 @@ final class WorkerHealth {
     private var leaving: String?
     /// The progress of reading the records that say where partitions begin, or nil where none are.
     private var progress: String?
-    /// The reason that cancellations are not seen, or hold requests up. Nil where they do neither.
-    private(set) var controlProblem: String?
-    /// The reason that cancellations are not seen, while the worker is ready all the same: the control topic is not there.
-    private(set) var controlAbsence: String?
+    /// The problem with the control topic, or nil while there is none.
+    private(set) var controlProblem: ControlProblem?
     /// True if requests are behind open transactions.
     private var hasOpen = false
     /// True if the broker failed and has not answered since. Only asking it again can show.
@@ -45,7 +43,7 @@ final class WorkerHealth {
     func joined() {
         isBrokerDoubtful = false
         let left = leaving.map { [$0, progress].compactMap { $0 }.joined(separator: ": ") }
-        let reasons = [refusal, left, controlProblem].compactMap { $0 }
+        let reasons = [refusal, left, controlProblem.flatMap { $0.holdsRequests ? $0.text : nil }].compactMap { $0 }
         if reasons.isEmpty {
             pass(group, named: "group")
         } else {
@@ -75,26 +73,21 @@ final class WorkerHealth {
             [.count: LogValue(partitions.count), .reason: .string(partitions.reason)])
     }
 
-    /// Notes the reason that the control topic is not read, or nil while it is. Logs each change.
-    func control(_ problem: String?) {
+    /// Notes the problem with the control topic, or nil while there is none. Where requests are sent all the same, the worker is ready.
+    /// Logs each change.
+    func control(_ problem: ControlProblem?) {
         guard problem != controlProblem else { return }
+        let isReady = problem?.holdsRequests != true
+        let wasReady = controlProblem?.holdsRequests != true
         controlProblem = problem
-        if !isBrokerDoubtful { joined() }
+        group.degrade(isReady ? problem?.text : nil)
+        if !(isReady && wasReady) && !isBrokerDoubtful { joined() }
         guard let problem else { return }
-        log.warning(.requestCancelled, "the control topic is not read", [.reason: .string(problem)])
-    }
-
-    /// Notes that the control topic, of this name, is missing or may not be read, or nil where that is not so. Requests are sent all the
-    /// same, so the worker is ready. Logs each change.
-    func controlAbsence(_ topic: String?) {
-        let text = topic.map {
-            "the control topic \($0) is missing, or may not be read; requests go on, and cancellations are not seen; it is looked for again"
+        if problem.holdsRequests {
+            log.error(.requestCancelled, "no request begins before the control topic is read", [.reason: .string(problem.text)])
+        } else {
+            log.warning(.requestCancelled, "orders and cancellations are not seen", [.reason: .string(problem.text)])
         }
-        guard text != controlAbsence else { return }
-        controlAbsence = text
-        group.degrade(text)
-        guard let text else { return }
-        log.warning(.requestCancelled, "cancellations are off", [.reason: .string(text)])
     }
 
     /// Notes the open transactions behind which requests are. Only their producers can end them, so the worker is ready all the
@@ -121,7 +114,7 @@ final class WorkerHealth {
         refusal = nil
         leaving = nil
         controlProblem = nil
-        controlAbsence(nil)
+        group.degrade(nil)
         brokerFailed(reason)
         producerFailed("not ready to write results yet")
     }

@@ -70,6 +70,17 @@ final class WorkerMetrics {
         metrics.deadLetters.series([reason]).increment()
     }
 
+    /// Shows how many orders stand.
+    func show(_ orders: Orders) {
+        let counts = Dictionary(orders.all.map { ($0.word, 1) }, uniquingKeysWith: +)
+        for word in ["hold", "limit", "cancel"] { metrics.orders.series([word]).set(counts[word] ?? 0) }
+    }
+
+    /// Counts orders that are not obeyed, by their faults.
+    func count(refused: [String: Int]) {
+        for (fault, count) in refused { metrics.ordersRefused.series([fault]).increment(by: UInt64(count)) }
+    }
+
     /// Shows how many requests wait for hubs that settings do not have.
     func wait(forUnknown hubs: [UnroutedWaits.Count]) { gauges.unknownHubs.set(hubs, loop: loop) }
 

@@ -7,30 +7,30 @@ struct LaneSweepTests {
         MonotonicTime(nanoseconds: 1_000_000_000_000) + seconds * 1_000_000_000
     }
 
-    @Test func itBeginsAfterItsPatienceAndOnceForEachRequest() {
+    /// The seconds of the sweeps after requests at some seconds.
+    private func sweeps(requestedAt seconds: Set<Int64>, until end: Int64 = 200) -> [Int64] {
         var sweep = LaneSweep(4..<6)
-        let early = sweep.isDue(now: moment(0))
-        #expect(!early)
-        sweep.request(now: moment(0))
-        sweep.request(now: moment(1))
-        let answer2 = sweep.isDue(now: moment(1))
-        #expect(!answer2)
-        let answer3 = sweep.isDue(now: moment(2))
-        #expect(answer3)
-        let answer4 = sweep.isDue(now: moment(2))
-        #expect(!answer4)
+        return (0...end).filter { second in
+            if seconds.contains(second) { sweep.request(now: moment(second)) }
+            return sweep.isDue(now: moment(second))
+        }
     }
 
-    @Test func itDoesNotBeginAgainForAWhile() {
+    @Test(
+        arguments: [
+            ([], []), ([0], [2, 32]), ([0, 1], [2, 32]), ([0, 3], [2, 32, 62]), ([0, 40], [2, 32, 62, 92]),
+            ([0, 100], [2, 32, 102, 132]),
+        ] as [(Set<Int64>, [Int64])])
+    func itIsDoneTwiceAfterARequestAndNotMoreOften(requests: Set<Int64>, sweeps: [Int64]) {
+        #expect(self.sweeps(requestedAt: requests) == sweeps)
+    }
+
+    @Test(arguments: [true, false]) func anAssignmentBeginsWithOneIfItIsNeeded(_ isNeeded: Bool) {
         var sweep = LaneSweep(0..<1)
-        sweep.request(now: moment(0))
-        let answer5 = sweep.isDue(now: moment(2))
-        #expect(answer5)
-        sweep.request(now: moment(3))
-        let answer6 = sweep.isDue(now: moment(31))
-        #expect(!answer6)
-        let answer7 = sweep.isDue(now: moment(32))
-        #expect(answer7)
+        #expect(!sweep.isConsidered)
+        sweep.consider(isNeeded: isNeeded, now: moment(0))
+        let isDue = sweep.isDue(now: moment(2))
+        #expect(sweep.isConsidered && isDue == isNeeded)
     }
 
     @Test func itCoversWhatWasThereWhenItBegan() {

@@ -1,3 +1,4 @@
+import Delivery
 import PushModel
 
 /// What is durable of requests that wait: their topics and results. A commit is atomic here, because how it comes about is what
@@ -20,6 +21,8 @@ struct SchedulingBroker {
     struct Copy {
         let request: Int
         var due = Timestamp.past
+        /// The time for which its calls wait, without a hold.
+        var ownDue = Timestamp.past
         var calls: [Call]
         var writtenAt: Timestamp
     }
@@ -46,6 +49,8 @@ struct SchedulingBroker {
         var hasDeadLetter = false
         /// True if time was up for a worker that could not hand it over.
         var isCut = false
+        /// True if it was deferred: it may wait for long then.
+        var wasDeferred = false
         var results = 0
         /// The attempts at each call, and those among them that nobody knows of any more.
         var attempts: [Int]
@@ -61,6 +66,29 @@ struct SchedulingBroker {
     var now = Timestamp(milliseconds: 1_000_000)
     var logs: [Place: Log] = [:]
     var requests: [Request] = []
+    /// The tenant whose requests are held, and until when.
+    private(set) var hold: (tenant: Int, until: Timestamp)?
+    /// The last hold that ended before its time: the moments of that, and of its own end.
+    private(set) var release: (at: Timestamp, until: Timestamp)?
+
+    /// The end of the hold that concerns a request, or nil.
+    func heldUntil(_ request: Int) -> Timestamp? {
+        guard let hold, hold.until > now, requests[request].tenant == hold.tenant else { return nil }
+        return hold.until
+    }
+
+    mutating func hold(tenant: Int, for milliseconds: Int64) { hold = (tenant, now.adding(milliseconds: milliseconds)) }
+
+    mutating func releaseHold() {
+        if let hold, hold.until > now { release = (now, hold.until) }
+        hold = nil
+    }
+
+    /// True if records may wait for a hold that was released.
+    func mayHaveWaiting(isRestart: Bool) -> Bool {
+        guard let release else { return false }
+        return release.until > now && (isRestart || now.milliseconds(since: release.at) < LaneSweep.youth / 1_000_000)
+    }
 
     func records(at place: Place) -> Log { logs[place] ?? Log() }
 

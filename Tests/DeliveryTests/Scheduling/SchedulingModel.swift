@@ -22,7 +22,8 @@ struct SchedulingModel {
 
     struct Step: ShrinkableStep, CustomStringConvertible {
         enum Kind {
-            case publish, turn, send, complete, commit, reject, pass, wait, cancel, displace, moveAside, crash, restart, rebalance
+            case publish, turn, send, complete, commit, reject, pass, wait, cancel, displace, moveAside, crash, restart,
+                rebalance, hold, release
         }
         var kind: Kind
         var who: Int
@@ -33,7 +34,7 @@ struct SchedulingModel {
 
     struct Counts {
         var behindKeys = 0, buffered = 0, held = 0, delayed = 0, handedOn = 0, relieved = 0, relocated = 0, renewed = 0,
-            deferred = 0, handedOver = 0, refused = 0
+            deferred = 0, handedOver = 0, refused = 0, keptBack = 0, swept = 0
         var rejected = 0, notices = 0, crashes = 0
 
         static func += (left: inout Counts, right: Counts) {
@@ -43,7 +44,7 @@ struct SchedulingModel {
         static var fields: [WritableKeyPath<Counts, Int>] {
             [
                 \.behindKeys, \.buffered, \.held, \.delayed, \.handedOn, \.relieved, \.relocated, \.renewed, \.deferred,
-                \.handedOver, \.refused, \.rejected, \.notices, \.crashes,
+                \.handedOver, \.refused, \.keptBack, \.swept, \.rejected, \.notices, \.crashes,
             ]
         }
     }
@@ -73,7 +74,7 @@ struct SchedulingModel {
             (.complete, [30, 60][random.below(2)]),
             (.commit, 40), (.reject, random.below(3)), (.pass, 20), (.wait, random.below(3)), (.cancel, random.below(4)),
             (.displace, 2 * random.below(2)), (.moveAside, 3 * random.below(2)), (.crash, moves), (.restart, 4),
-            (.rebalance, moves),
+            (.rebalance, moves), (.hold, 2 * random.below(2)), (.release, 2),
         ]
         let kinds = weights.flatMap { Array(repeating: $0.0, count: $0.1) }
         return (0..<count).map { _ in
@@ -125,6 +126,8 @@ struct SchedulingModel {
             workers[who].restart()
             assign(step.value)
         case .rebalance: assign(step.value)
+        case .hold: broker.hold(tenant: step.value % 3, for: [5000, 40_000, 700_000, 3_600_000][step.value / 3 % 4])
+        case .release: broker.releaseHold()
         }
     }
 
@@ -170,6 +173,7 @@ struct SchedulingModel {
             for who in workers.indices where !workers[who].isAlive { workers[who].restart() }
             assign(0)
         }
+        if let fault = endHold() { return fault }
         for round in 0..<4000 {
             for who in workers.indices {
                 workers[who].turn(&broker, value: 127)
@@ -185,6 +189,28 @@ struct SchedulingModel {
         }
         let left = broker.requests.first { $0.results == 0 }
         return left.map { "\($0) never has a result" } ?? "a record is never finished"
+    }
+
+    /// Releases what is held. What waits in a lane for that alone has its end within two minutes.
+    private mutating func endHold() -> String? {
+        broker.releaseHold()
+        let lanes = setting.lanes.flatMap { broker.records(at: .delay($0)).records.values.map(\.request) }
+        let awaited = lanes.filter { number in
+            let request = broker.requests[number]
+            return request.key == nil && request.failures.allSatisfy { $0 == 0 } && request.notBefore <= broker.now
+                && !request.wasDeferred && request.results == 0
+        }
+        for _ in 0..<40 {
+            for who in workers.indices {
+                workers[who].turn(&broker, value: 127)
+                for value in 0..<4 { send(who, value: value) }
+                while !workers[who].requestsInFlight.isEmpty { workers[who].complete(&broker, value: 0) }
+                workers[who].commit(&broker)
+                if let fault = workers[who].fault { return fault }
+            }
+            broker.now = broker.now.adding(milliseconds: 3000)
+        }
+        return awaited.first { broker.requests[$0].results == 0 }.map { "\(broker.requests[$0]) waits although it is released" }
     }
 
     private func faultOfAttempts() -> String? {

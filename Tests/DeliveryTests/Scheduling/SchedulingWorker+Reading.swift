@@ -35,7 +35,8 @@ extension SchedulingWorker {
             return nil
         }
         return Flight(
-            request: copy.request, slot: record.slot, offset: record.offset, due: copy.due, calls: copy.calls,
+            request: copy.request, slot: record.slot, offset: record.offset, due: copy.due, ownDue: copy.ownDue,
+            calls: copy.calls,
             key: record.key)
     }
 
@@ -59,7 +60,8 @@ extension SchedulingWorker {
             let offset = positions[slot]
             positions[slot] += 1
             guard let copy = log.records[offset] else { continue }
-            return Flight(request: copy.request, slot: slot, offset: offset, due: copy.due, calls: copy.calls)
+            return Flight(
+                request: copy.request, slot: slot, offset: offset, due: copy.due, ownDue: copy.ownDue, calls: copy.calls)
         }
         return nil
     }
@@ -81,6 +83,26 @@ extension SchedulingWorker {
         }
     }
 
+    /// Begins what `WorkerLoop.beginSweep` does.
+    mutating func beginSweep(_ broker: SchedulingBroker) {
+        if !sweep.isConsidered {
+            let age = broker.now.milliseconds(since: bornAt)
+            let isNeeded = broker.mayHaveWaiting(isRestart: age < LaneSweep.youth / 1_000_000)
+            sweep.consider(isNeeded: isNeeded && sabotage != .sweepsOnlyWhatItHears, now: broker.monotonic)
+            if isNeeded { scheduler.hurry { heldSlots.contains($0.slot) } }
+        }
+        if let release = broker.release, release.at > heardRelease {
+            heardRelease = release.at
+            sweep.request(now: broker.monotonic)
+            scheduler.hurry { heldSlots.contains($0.slot) }
+        }
+        guard sweep.isDue(now: broker.monotonic), sabotage != .neverSweeps else { return }
+        counts.swept += 1
+        for slot in places.indices { sweep.begin(slot, end: broker.records(at: places[slot]).end) }
+    }
+
+    private var heldSlots: Range<Int> { scheduler.heldSlots }
+
     mutating func readDelayed(_ broker: SchedulingBroker, most: Int) {
         for slot in places.indices {
             guard case .delay(let lane) = places[slot] else { continue }
@@ -88,15 +110,16 @@ extension SchedulingWorker {
                 guard let flight = heads.removeValue(forKey: slot) ?? read(slot, broker) else { break }
                 let written = copy(flight.slot, flight.offset, broker)?.writtenAt ?? broker.now
                 let recheck = DelayLanes.recheckTime(in: lane, written: written, due: flight.due, now: broker.now)
-                if recheck > broker.now, !broker.requests[flight.request].isCancelled, sabotage != .ignoresTheTime {
+                let isSwept = sweep.covers(flight.offset, in: slot)
+                if recheck > broker.now, !isSwept, !broker.requests[flight.request].isCancelled, sabotage != .ignoresTheTime {
                     heads[slot] = flight
                     break
                 }
-                if !broker.requests[flight.request].isCancelled,
+                if !broker.requests[flight.request].isCancelled, !isSwept,
                     let next = scheduler.delays.nextLane(until: flight.due, expiresAt: nil, now: broker.now)
                 {
                     counts.handedOn += 1
-                    write(flight, to: .delay(next), due: flight.due)
+                    write(flight, to: .delay(next), due: flight.due, ownDue: flight.ownDue)
                 } else {
                     start(flight, at: broker)
                 }

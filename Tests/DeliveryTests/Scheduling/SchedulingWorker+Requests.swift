@@ -10,13 +10,14 @@ extension SchedulingWorker {
         if request.isCancelled { return end(flight) }
         let isFirst = if case .requests = places[flight.slot] { true } else { false }
         if isFirst, request.notBefore > broker.now, delay(flight, until: request.notBefore, at: broker) { return }
+        if let until = held(flight, broker), delay(flight, until: until, at: broker, ownDue: flight.ownDue) { return }
         if flight.mustDefer,
             delay(flight, until: DelayPolicy.deferral(publishedAt: request.publishedAt, now: broker.now), at: broker)
         {
             return
         }
         var flight = flight
-        flight.due = max(flight.due, request.notBefore)
+        flight.due = max(flight.ownDue, request.notBefore)
         if flight.due > broker.now, sabotage != .ignoresTheTime {
             // A held one is held again.
             if flight.key == nil || !delay(flight, until: flight.due, at: broker) { waiting.append(flight) }
@@ -25,34 +26,41 @@ extension SchedulingWorker {
         }
     }
 
+    /// The end of the hold that concerns a request, or nil.
+    private func held(_ flight: Flight, _ broker: SchedulingBroker) -> Timestamp? {
+        sabotage == .ignoresHolds ? nil : broker.heldUntil(flight.request)
+    }
+
     mutating func makeReady(_ flight: Flight, at broker: SchedulingBroker) {
         if broker.requests[flight.request].isCancelled { return end(flight) }
         ready[broker.requests[flight.request].tenant, default: []].append(flight)
     }
 
     /// Puts a request where it waits. False if it waits in memory.
-    mutating func delay(_ flight: Flight, until due: Timestamp, at broker: SchedulingBroker, isLeft: Bool = false) -> Bool {
+    mutating func delay(
+        _ flight: Flight, until due: Timestamp, at broker: SchedulingBroker, isLeft: Bool = false, ownDue: Timestamp? = nil
+    ) -> Bool {
         if let key = flight.key {
             guard let number = scheduler.hold(key, in: flight.slot, until: due, byteCount: 100, isLeft: isLeft, now: broker.now)
             else { return false }
             counts.held += 1
             var flight = flight
             flight.key = nil
-            write(flight, to: .held(Int(number) / Topics.heldLanes), due: due)
+            write(flight, to: .held(Int(number) / Topics.heldLanes), due: due, ownDue: ownDue)
         } else {
             guard let lane = scheduler.delays.lane(until: due, expiresAt: nil, isLeft: isLeft, now: broker.now) else {
                 return false
             }
             counts.delayed += 1
-            write(flight, to: .delay(lane), due: due)
+            write(flight, to: .delay(lane), due: due, ownDue: ownDue)
         }
         return true
     }
 
-    mutating func write(_ flight: Flight, to place: Place, due: Timestamp) {
+    mutating func write(_ flight: Flight, to place: Place, due: Timestamp, ownDue: Timestamp? = nil) {
         var calls = flight.calls
         if sabotage == .forgetsWhatIsDone { calls = calls.map { $0.isDone ? .init() : $0 } }
-        let copy = Copy(request: flight.request, due: due, calls: calls, writtenAt: .past)
+        let copy = Copy(request: flight.request, due: due, ownDue: ownDue ?? due, calls: calls, writtenAt: .past)
         writes.append((flight.slot, flight.offset, .init(place: place, copy: copy)))
         settle(flight)
     }
@@ -79,6 +87,13 @@ extension SchedulingWorker {
         if ready[tenant]?.isEmpty ?? false { ready[tenant] = nil }
         let request = broker.requests[flight.request]
         if request.isCancelled { return end(flight) }
+        if let until = held(flight, broker) {
+            counts.keptBack += 1
+            if delay(flight, until: until, at: broker, ownDue: flight.ownDue) { return }
+            flight.due = broker.now.adding(milliseconds: 1000)
+            return waiting.append(flight)
+        }
+        if broker.heldUntil(flight.request) != nil { fault = "\(request) is sent while it is held" }
         if broker.now < max(request.notBefore, flight.due) { fault = "\(request) is sent before its time" }
         if let key = request.key {
             let earlier = broker.requests.indices.first { index in

@@ -76,6 +76,7 @@ extension SchedulingWorker {
                 let request = broker.requests[flight.request]
                 buffered[request.tenant]?.removeAll { $0 == Int64(flight.request) }
                 flight.mustDefer = true
+                broker.requests[flight.request].wasDeferred = true
                 counts.deferred += 1
                 start(flight, at: broker)
             }
@@ -108,7 +109,9 @@ extension SchedulingWorker {
 
     mutating func perform(_ move: Scheduler.Move, at broker: SchedulingBroker) {
         guard let flight = resume(move.record, at: broker) else { return }
-        write(flight, to: .held(Int(move.partition) / Topics.heldLanes), due: max(flight.due, Timestamp(milliseconds: 0)))
+        write(
+            flight, to: .held(Int(move.partition) / Topics.heldLanes), due: max(flight.due, Timestamp(milliseconds: 0)),
+            ownDue: flight.ownDue)
     }
 
     mutating func watch(_ broker: SchedulingBroker) {

@@ -11,7 +11,7 @@ struct SchedulingWorker {
     /// Something that the worker does wrongly, to see that it is found out.
     enum Sabotage: CaseIterable {
         case none, ignoresKeys, startsKeysBeforeAllIsRead, ignoresTheTime, keepsTheTurn, overtakesTenants, dropsTheDisplaced,
-            forgetsWhatIsDone, keepsWhatRang
+            forgetsWhatIsDone, keepsWhatRang, ignoresHolds, neverSweeps, sweepsOnlyWhatItHears
     }
 
     struct Flight {
@@ -19,6 +19,7 @@ struct SchedulingWorker {
         let slot: Int
         let offset: Int64
         var due: Timestamp
+        var ownDue = Timestamp.past
         var calls: [SchedulingBroker.Call]
         var key: RequestIdentity?
         var mustDefer = false
@@ -51,6 +52,10 @@ struct SchedulingWorker {
     var buffered: [Int: [Int64]] = [:]
     var said: Set<Int> = []
     var assignedAt = MonotonicTime.past
+    var sweep = LaneSweep(0..<0)
+    /// The last release that it has heard of, and the time when it began.
+    var heardRelease = Timestamp.past
+    private(set) var bornAt = Timestamp.past
     private(set) var isAlive = true
     var fault: String?
     var counts = SchedulingModel.Counts()
@@ -78,6 +83,9 @@ struct SchedulingWorker {
             }
         }
         assignedAt = broker.monotonic
+        sweep = LaneSweep(0..<self.places.count)
+        heardRelease = broker.release?.at ?? .past
+        if bornAt == .past { bornAt = broker.now }
         scheduler.begin(partitions, held: held, movesPositions: false, now: assignedAt)
     }
 
@@ -93,6 +101,8 @@ struct SchedulingWorker {
 
     /// Ends an assignment: what is in flight ends, and what has attempts is left to the next owner.
     mutating func leave(_ broker: inout SchedulingBroker) {
+        let born = bornAt
+        defer { bornAt = born }
         while !inFlight.isEmpty { complete(&broker, value: inFlight.count - 1) }
         for flight in waiting + ready.values.joined() { leave(flight, at: &broker) }
         commit(&broker)
@@ -133,7 +143,7 @@ struct SchedulingWorker {
             for call in made.indices { broker.requests[request].forgotten[call] += made[call] }
         }
         forget()
-        (places, positions, isAlive) = ([], [], false)
+        (places, positions, isAlive, bornAt) = ([], [], false, .past)
         scheduler.begin([], held: 0..<0, movesPositions: false, now: broker.monotonic)
     }
 
@@ -145,6 +155,7 @@ struct SchedulingWorker {
     /// One turn: what is read first is up to no more than how much of it, `value`.
     mutating func turn(_ broker: inout SchedulingBroker, value: Int) {
         guard isAlive, !places.isEmpty else { return }
+        beginSweep(broker)
         readHeld(broker, most: value % 4)
         readDelayed(broker, most: value / 4 % 4)
         readRequests(broker, most: value / 16 % 8)

@@ -3,7 +3,8 @@ enum Catalogue {
     /// Those that start brokers again are last: they take longest, and longer still beside builds.
     static let all: [Scenario] =
         workerScenarios + membershipScenarios + protocolScenarios + hubScenarios + lossScenarios + hubConnectionScenarios
-        + severalHubsScenarios + delayScenarios + orderScenarios + expansionScenarios + dedupeScenarios + replayScenarios
+        + severalHubsScenarios + holdScenarios + delayScenarios + orderScenarios + expansionScenarios + dedupeScenarios
+        + replayScenarios
         + recordScenarios + memoryScenarios + machineScenarios + failpointScenarios + upgradeScenarios + sabotageScenarios
         + gatewayScenarios + tenantScenarios + brokerScenarios + gatewayBrokerScenarios + clusterScenarios
 

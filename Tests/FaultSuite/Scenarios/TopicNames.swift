@@ -9,6 +9,8 @@ struct TopicNames: Sendable {
     let delay: String
     let held: String
     let replays: String
+    /// The topic of orders and cancellations.
+    let control: String
     let group: String
 
     init(_ scenario: String, run: Int) {
@@ -20,6 +22,7 @@ struct TopicNames: Sendable {
         delay = "\(prefix).delay-10s"
         held = "\(prefix).held"
         replays = "\(prefix).replays"
+        control = "\(prefix).control"
         group = "\(prefix).group"
     }
 

@@ -7,33 +7,89 @@ import Settings
 
 extension Command {
     static let cancel = Command(
-        "cancel", .publishers, "Cancel requests that wait, for their moment or for a retry", operands: "ID...",
+        "cancel", .publishers, "Cancel requests by their ids, or all of a scope that were not begun", operands: "[ID...]",
         maximumOperands: .max,
         examples: [
             "pushfan cancel 01997c5e-8c00-7a31-9d42-6b1f0e8d5c37 --wait",
             "pushfan cancel push.requests.v1:0:17 --reason 'wrong audience'",
-            "pushfan cancel news-1 news-2 -o json",
+            "pushfan cancel --label campaign=sale --dry-run",
+            "pushfan cancel --label campaign=sale --reason 'wrong text' --wait",
+            "pushfan cancel --source marketing --since 10m --reason 'sent twice' -o json",
         ],
         groups: [
+            ScopeFlags.group,
             FlagGroup(
-                "Selection",
+                "Cancellation",
                 [
-                    Flag("reason", "TEXT", "Why, for the results; at most \(CancelRecord.maximumReasonLength) characters"),
-                    Flag("wait", nil, "Wait for the final results; 3 if some had other ends, 75 if time runs out"),
+                    Flag("since", "TIME", "Of a scope, what was published since: 10m, 2026-11-21T17:00Z"),
+                    Flag("dry-run", nil, "Of a scope, only count; 4 if nothing of it waits, runs or is delayed"),
+                    Flag(
+                        "reason", "TEXT",
+                        "Why, for the results; required for a scope. At most \(CancelRecord.maximumReasonLength) characters, "
+                            + "\(OrderRecord.maximumReasonLength) for a scope"),
+                    Flag("by", "TEXT", "Who, for a scope", default: "user@host"),
+                    Flag("yes", nil, "Cancel more than \(PreparedReplay.unaskedCount) requests of a scope without asking"),
+                    Flag(
+                        "wait", nil,
+                        "Wait for the final results, or until nothing of the scope waits; 3 if some had other ends, 75 if time runs out"
+                    ),
                     Flag("timeout", "DURATION", "How long to wait for Kafka and the results", default: "30s"),
                 ]),
             .output(), .kafka(topics: ["control", "results"]),
         ],
-        readOn: "pushfan help results show", run: CancelCommand.run)
+        readOn: "pushfan help results show, hold, holds", run: CancelCommand.run)
 }
 
+/// The command `cancel`.
 enum CancelCommand {
     static func run(_ invocation: Invocation) throws(CommandFailure) -> ExitCode {
-        let records = try records(invocation)
+        let arguments = invocation.arguments
+        guard let scope = try ScopeFlags.scope(arguments) else {
+            if let flag = arguments.firstGiven(of: ["since", "dry-run", "by", "yes"]) {
+                throw .usage("--\(flag) is for a scope", hint: "such as --label NAME=VALUE, --source NAME, or --everything")
+            }
+            return try IDCancellation.run(invocation)
+        }
+        guard arguments.operands.isEmpty else {
+            throw .usage("ids and a scope are not cancelled together", hint: "--request ID narrows a scope")
+        }
+        return try ScopeCancellation(of: scope, by: invocation).run()
+    }
+}
+
+/// Cancels requests by their ids.
+enum IDCancellation {
+    static func run(_ invocation: Invocation) throws(CommandFailure) -> ExitCode {
+        let named = try records(invocation)
         let timeout = try invocation.arguments.duration("timeout") ?? .seconds(30)
         let settings = try invocation.settings()
         Interruption.catchSignals()
         let context = invocation.jobContext(settings, timeout: timeout)
+        let unknown = try invocation.perform(settings) { () throws(JobFailure) in
+            try context.unknownIDs(among: Set(named.map(\.requestID)))
+        }
+        let records = unknown.isCertain ? named.filter { !unknown.ids.contains($0.requestID) } : named
+        report(unknown, to: invocation.streams)
+        guard !records.isEmpty else {
+            throw CommandFailure(.nothingMatched, "nothing was cancelled", hint: "`pushfan results list` lists the newest")
+        }
+        let code = try cancel(records, by: invocation, settings: settings, context: context)
+        return code == .done && records.count < named.count ? .partlyFailed : code
+    }
+
+    /// Names the ids that were never published, as far as that is known.
+    private static func report(_ unknown: UnknownIDs, to streams: Streams) {
+        for id in unknown.ids.sorted() {
+            streams.note(
+                unknown.isCertain
+                    ? "\(Sanitised.quoted(id)) was never published"
+                    : "it could not be found out in time if \(Sanitised.quoted(id)) was published; it is cancelled if so")
+        }
+    }
+
+    private static func cancel(
+        _ records: [CancelRecord], by invocation: Invocation, settings: Settings, context: JobContext
+    ) throws(CommandFailure) -> ExitCode {
         let name = context.topics.control
         let (producer, topics) = try invocation.perform(settings) { () throws(JobFailure) in try context.writer(to: [name]) }
         defer { producer.close(timeout: .zero) }
@@ -43,7 +99,7 @@ enum CancelCommand {
         let published = PublishedRequests(capacity: records.count, follower: follower)
         for record in records { published.add(record.requestID) }
         do throws(KafkaError) {
-            try write(records, producer, topic, invocation, timeout)
+            try write(records, producer, topic, invocation, context.timeout)
         } catch {
             throw invocation.failure(error, settings.kafka, to: "write to \(topic.name)")
         }
@@ -52,7 +108,7 @@ enum CancelCommand {
         if let note = (try? context.fleet())??.cancellationNote(topic: topic.name, at: Deadline.milliseconds()) {
             invocation.streams.note(note)
         }
-        published.waitForResults(until: Deadline(after: timeout), unless: context.isCancelled)
+        published.waitForResults(until: Deadline(after: context.timeout), unless: context.isCancelled)
         let requests = published.all
         try report(requests, invocation)
         return invocation.arguments.has("wait") ? conclude(requests, invocation) : .done
@@ -61,11 +117,19 @@ enum CancelCommand {
     private static func records(_ invocation: Invocation) throws(CommandFailure) -> [CancelRecord] {
         let ids = invocation.arguments.operands
         guard !ids.isEmpty else {
-            throw .usage("which requests? give their ids", hint: "`pushfan enqueue` says them, and `pushfan results list`")
+            throw .usage(
+                "which requests? give their ids, or a scope such as --label NAME=VALUE",
+                hint: "`pushfan enqueue` says ids, and `pushfan results list`")
         }
         let reason = invocation.arguments.value("reason")
         var records: [CancelRecord] = []
         for id in ids {
+            if let word = FilterWord(id) {
+                throw .usage(
+                    "\(Sanitised.quoted(id)) looks like a filter, and is no request's id",
+                    hint: word.flag.map { "a scope is named by flags: \($0)" }
+                        ?? "a scope is named by flags, such as --label NAME=VALUE; `pushfan help cancel` lists them")
+            }
             do throws(CancelRecord.Fault) {
                 records.append(try CancelRecord(checking: id, reason: reason))
             } catch {

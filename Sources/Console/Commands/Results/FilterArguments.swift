@@ -14,15 +14,15 @@ extension ResultFilter {
 extension Invocation {
     /// The filter that operands and flags make together. A usage failure names the place of the fault and what is allowed there.
     func filter(_ operands: [String]) throws(CommandFailure) -> ResultFilter {
-        var filter = try Self.filter(operands.joined(separator: " "), "the filter", now: surroundings.now())
+        var filter = try Self.filter(operands.joined(separator: " "), named: "the filter", now: surroundings.now())
         for flag in ResultFilter.flags where arguments.has(flag.name) {
             let text = flag.name + ":" + arguments.values(flag.name).joined(separator: ",")
-            filter.add(try Self.filter(text, "--" + flag.name, now: surroundings.now()))
+            filter.add(try Self.filter(text, named: "--" + flag.name, now: surroundings.now()))
         }
         return filter
     }
 
-    private static func filter(_ text: String, _ name: String, now: Int64) throws(CommandFailure) -> ResultFilter {
+    private static func filter(_ text: String, named name: String, now: Int64) throws(CommandFailure) -> ResultFilter {
         do throws(FilterError) {
             return try ResultFilter(text, now: now)
         } catch {

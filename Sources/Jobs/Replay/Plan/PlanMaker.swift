@@ -25,7 +25,7 @@ package struct PlanMaker {
     /// Some of the replayed requests, evenly spread.
     package private(set) var samples: [ReplayItem] = []
     private var number = 0
-    private var stopped = Cancellations()
+    private var stopped = StoppedRequests()
     /// The changes name the hub, so whatever was wrong with the one before does not matter.
     private let namesHub: Bool
 
@@ -54,7 +54,7 @@ package struct PlanMaker {
             includesAmbiguous: header.includesAmbiguous, renewsExpiry: header.expiry != nil,
             includesCancelled: header.exceptions.cancelled, includesUntargeted: header.exceptions.untargeted)
         let log = try context.jobLog()
-        if !header.exceptions.cancelled { stopped = try context.cancellations() }
+        if !header.exceptions.cancelled { stopped = try context.stoppedRequests() }
         header.jobsOffset = log.end
         var candidates = PlanCandidates(filter.withParts, policy, log.history, limit: limit)
         try gather(filter, into: &candidates)
@@ -120,7 +120,7 @@ package struct PlanMaker {
             calls: shape.map { ($0.count, $0.platforms) }, now: now)
         if let reason { return leave(candidate, as: original, reason: reason) }
         let published = record.publishedAt ?? Timestamp(milliseconds: 0)
-        if stopped.cancellation(of: writer.original, published: published) != nil {
+        if stopped.cancellation(of: writer.original, from: original.place.topic, published: published) != nil {
             return leave(candidate, as: original, reason: .cancelled)
         }
         let parts = writer.requests(for: sends)

@@ -27,7 +27,7 @@ struct ReplayPass {
     private let reporter: RunReporter
     private let originals: OriginalReader
     private let history: ReplayHistory
-    private let stopped: Cancellations
+    private let stopped: StoppedRequests
     /// The numbers of partitions of topics that are written to.
     private var partitionCounts: [String: Int] = [:]
     private var writer: ReplayWriter
@@ -55,7 +55,7 @@ struct ReplayPass {
         history = session.log.history
         let isLeftOut = runner.header.source == .results && !runner.header.exceptions.cancelled
         stopped = try ReplayFailure.ending { () throws(JobFailure) in
-            isLeftOut ? try context.cancellations() : Cancellations()
+            isLeftOut ? try context.stoppedRequests() : StoppedRequests()
         }
         batch = JobBatch(jobID: session.record.jobID, first: session.record.next)
         skipped = session.job?.skippedCounts ?? [:]
@@ -158,7 +158,9 @@ struct ReplayPass {
             calls: item.calls.map { ($0.count, $0.platforms) },
             now: Timestamp(milliseconds: runner.context.now()))
         if let reason { return reason }
-        if stopped.cancellation(of: writer.original, published: published) != nil { return .cancelled }
+        if stopped.cancellation(of: writer.original, from: item.place.topic, published: published) != nil {
+            return .cancelled
+        }
         guard writer.write(item.sends, id: "\(session.record.jobID):\(item.number)", into: &json) else { return .invalid }
         try produce(record, headers, of: item.place.partition)
         return nil

@@ -42,6 +42,7 @@ extension Orders {
     ///   - lane: The word of its lane.
     ///   - published: The moment of its publication.
     ///   - final: The moment of its final result, nil while it has none.
+    /// - Returns: The times, none of them empty.
     public func heldSpans(
         of request: borrowing PushRequest, hub: String?, lane: String, published: Timestamp, final: Timestamp?
     ) -> [HeldSpan] {

@@ -87,7 +87,7 @@ public struct OrderRecord: Sendable, Hashable {
 
     /// An order.
     ///
-    /// - Parameter until: Nil for `usual` after `since`, or for a cancellation `cancelLifetime`.
+    /// Without an end it stands for `usual`, and a cancellation for `cancelLifetime`.
     public init(
         id: String, kind: Kind, scope: OrderScope, reason: String, author: String, since: Timestamp, until: Timestamp? = nil
     ) {

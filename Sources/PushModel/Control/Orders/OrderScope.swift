@@ -77,6 +77,7 @@ public struct OrderScope: Sendable, Hashable {
     ///   - request: The request. Its words about a whole or a replay are believed.
     ///   - hub: The name of the hub that its calls go to. Nil where that is not known, or has no name.
     ///   - lane: The word of the lane that it is read from.
+    /// - Returns: True if the request has everything that is named.
     public func concerns(_ request: borrowing PushRequest, hub: String?, lane: String) -> Bool {
         if let wanted = self.hub, wanted != hub { return false }
         if let wanted = self.lane, wanted != lane { return false }

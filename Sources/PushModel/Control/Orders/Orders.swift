@@ -34,6 +34,8 @@ public struct Orders: Sendable {
     private var lastCancellation = Timestamp.past
     /// True if any hold or limit stands.
     private var slows = false
+    /// The number of cancellations that were taken in: another one has come when it has changed.
+    public private(set) var cancellationCount = 0
 
     /// No order.
     public init() {}
@@ -47,6 +49,7 @@ public struct Orders: Sendable {
     ///   - key: Its key.
     ///   - value: Its value.
     ///   - now: The present moment.
+    /// - Returns: The effect of the record.
     public mutating func take(key: Span<UInt8>, value: Span<UInt8>?, now: Timestamp) -> Reception {
         do throws(OrderRecord.Fault) {
             guard let order = try OrderRecord.read(key: key, value: value) else { return .none }
@@ -79,6 +82,7 @@ public struct Orders: Sendable {
             : standing[tenant]?.count ?? 0 >= Self.mostOfTenant || standing[tenant] == nil && standing.count > Self.mostTenants
         if isFull { return .tooMany }
         standing[tenant, default: []].append(order)
+        if case .cancel = order.kind { cancellationCount += 1 }
         noteStanding()
         return .change
     }
@@ -126,9 +130,14 @@ public struct Orders: Sendable {
     /// The time for which an end before its time counts as young: 10 min in milliseconds.
     private static let youth: Int64 = 600_000
 
-    /// True if records may wait for the end of an order that ended before, not long ago, or for what a young cancellation ends.
-    public func endedEarly(now: Timestamp) -> Bool {
-        let past = now.adding(milliseconds: -Self.youth)
+    /// True if records may wait for the end of an order that was released before it, or be ended by a cancellation.
+    ///
+    /// - Parameters:
+    ///   - now: The present moment.
+    ///   - isRestart: Whether releases of any age count. Else those of the last ten minutes do: what waited for the others was examined.
+    /// - Returns: True if what waits must be examined.
+    public func mayHaveWaiting(now: Timestamp, isRestart: Bool) -> Bool {
+        let past = isRestart ? .past : now.adding(milliseconds: -Self.youth)
         return ended.contains { $0.release.map { $0.at > past } ?? false && $0.until > now } || lastCancellation > past
     }
 
@@ -137,6 +146,7 @@ public struct Orders: Sendable {
     /// - Parameters:
     ///   - hub: The hub's name.
     ///   - now: The present moment.
+    /// - Returns: True if such a hold stands.
     public func holds(hub: String, now: Timestamp) -> Bool {
         guard slows else { return false }
         var whole = OrderScope()
@@ -148,6 +158,9 @@ public struct Orders: Sendable {
     /// True if a hold or a limit stands.
     public var slowsRequests: Bool { slows }
 
+    /// True if a cancellation stands.
+    public var cancelsRequests: Bool { lastCancellation > .past }
+
     /// The hold that concerns a request: of those that do, the one that ends last.
     ///
     /// - Parameters:
@@ -155,6 +168,7 @@ public struct Orders: Sendable {
     ///   - hub: The name of the hub that its calls go to, or nil.
     ///   - lane: The word of its lane.
     ///   - now: The present moment.
+    /// - Returns: The hold, or nil for none.
     public func hold(of request: borrowing PushRequest, hub: String?, lane: String, now: Timestamp) -> OrderRecord? {
         guard slows else { return nil }
         return last(of: request) { order, request in
@@ -182,6 +196,7 @@ public struct Orders: Sendable {
     ///   - published: The moment of its publication, of a part that of the whole.
     ///   - hub: The name of the hub that its calls go to, or nil where that is not known.
     ///   - lane: The word of its lane.
+    /// - Returns: The cancellation, or nil for none.
     public func cancellation(of request: borrowing PushRequest, published: Timestamp, hub: String?, lane: String) -> OrderRecord?
     {
         guard published <= lastCancellation else { return nil }

@@ -1,0 +1,69 @@
+import Basics
+import Delivery
+import PushModel
+
+/// A loop's part of the limits that orders set, and its calls that wait for those that concern more than a hub.
+///
+/// Belongs to the loop's thread.
+final class LimitedCalls {
+    /// The partitions of requests that a loop has, and all that there are.
+    struct Part: Equatable {
+        var owned = 0
+        var all: Int
+    }
+
+    /// The loop's part. Until an assignment has counted them, all are as many as when the worker started.
+    private(set) var part: Part
+    /// The limits of more than a hub, and what waits for them.
+    var waiting = OrderLimits<WaitingCall>()
+    /// True while a call is begun that has its tokens.
+    var isReleasing = false
+    /// The lowest limit of each hub, and of every hub.
+    private var hubRates: [String: Int] = [:]
+    private var commonRate: Int?
+
+    /// No limits.
+    init(partitionCount: Int) { part = Part(all: partitionCount) }
+
+    /// True if any limit stands that concerns more than a hub.
+    var isUsed: Bool { !waiting.isEmpty }
+
+    /// Takes in how many partitions of requests the loop has, and how many there are, as far as that is known.
+    func owns(_ count: Int, of all: Int?) { part = Part(owned: count, all: max(all ?? part.all, count)) }
+
+    /// Takes in the orders that stand.
+    ///
+    /// One for everything is a limit of each hub. Among several hubs it is a limit of all their calls together as well.
+    func take(_ orders: [OrderRecord], areHubsSeveral: Bool, now: MonotonicTime) {
+        var rates: [String: Int] = [:]
+        (hubRates, commonRate) = ([:], nil)
+        for order in orders {
+            guard case .limit(let rate) = order.kind else { continue }
+            if order.scope.isEverything {
+                commonRate = min(commonRate ?? rate, rate)
+                guard areHubsSeveral else { continue }
+            } else if let hub = order.scope.hub, order.scope == OrderScope(hub: hub) {
+                hubRates[hub] = min(hubRates[hub] ?? rate, rate)
+                continue
+            }
+            rates[order.id] = min(rates[order.id] ?? rate, rate)
+        }
+        waiting.set(rates, owned: part.owned, of: part.all, now: now)
+    }
+
+    /// The lowest rate that orders set for a hub, or nil without any.
+    func rate(ofHub name: String) -> Int? { [hubRates[name], commonRate].compactMap(\.self).min() }
+
+    /// The line in which a call waits that some orders concern, or nil if none of them is a limit of more than a hub.
+    func line(of flight: Flight, at port: HubPort, among orders: [OrderRecord]) -> LimitedLine? {
+        let ids = Set(orders.map(\.id).filter(waiting.contains))
+        return ids.isEmpty ? nil : LimitedLine(hub: port.number, lane: flight.lane.rawValue, orders: ids.sorted())
+    }
+}
+
+extension OrderScope {
+    fileprivate init(hub: String) {
+        self.init()
+        self.hub = hub
+    }
+}
