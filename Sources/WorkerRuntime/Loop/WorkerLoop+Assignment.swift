@@ -288,8 +288,7 @@ extension WorkerLoop {
         marks = PartitionMarks()
         for lane in lanes.indices { lanes[lane] = CursorGroup() }
         delayedPartitions = DelayedPartitions()
-        parents = ParentPartitions()
-        held = CursorGroup()
+        (parents, held) = (ParentPartitions(), CursorGroup())
         scheduler.end()
         _ = limited.waiting.removeAll()
         delayReader.stop()

@@ -8,6 +8,9 @@ extension WorkerLoop {
     /// Waits beyond this are taken in steps, one day in milliseconds.
     static let longestWait: Int64 = 86_400_000
 
+    /// The time after which a call that a hold keeps in memory asks again: 1 s in nanoseconds.
+    private static let heldStep: Int64 = 1_000_000_000
+
     /// Puts a call into the queue, or lets it wait for the request's `not_before` or for what is left of its own wait.
     func schedule(_ flight: Flight, call index: Int) {
         if let start = flight.calls[index].notBefore ?? flight.request.notBefore, start > wallClock {
@@ -36,6 +39,18 @@ extension WorkerLoop {
         ports[flight.port].wait(flight, call: index, until: due, notBefore: notBefore)
         if mode == .running ? delayWaiting(flight) : leave(flight) { return }
         timers.add(WaitingCall(call: CallID(flight: flight.index, call: index), generation: flight.generation), at: due)
+    }
+
+    /// Has a call wait whose turn has come although a hold concerns its request: with the others of it in a lane, or else here.
+    ///
+    /// - Returns: False if no hold concerns it.
+    func keepBack(_ flight: Flight, call index: Int) -> Bool {
+        guard let order = hold(of: flight) else { return false }
+        wait(flight, call: index, until: now + Self.heldStep)
+        if flight.isActive, mode == .running, flight.cancellation == nil, flight.onlyWaits {
+            _ = delay(flight, by: order)
+        }
+        return true
     }
 
     /// Puts calls whose wait is over into the queue. A wait taken in steps goes on.
@@ -82,33 +97,6 @@ extension WorkerLoop {
                 flight, call: index, as: .transient, code: .internal,
                 detail: "other settings gave the request other calls while it waited")
         }
-    }
-
-    /// The cancellation of a request, or nil if nothing cancels it.
-    func cancellation(of flight: Flight) -> Cancellations.Cancellation? {
-        guard !controlTopic.cancellations.isEmpty || controlTopic.orders.cancelsRequests else { return nil }
-        let published = flight.origin.timestamp
-        return lend(&flight.request) { request in
-            controlTopic.cancellations.cancellation(of: request, published: published)
-                ?? orderedCancellation(of: request, published: published, hub: hubName(of: flight), lane: flight.lane)
-        }
-    }
-
-    /// The cancellation of a request by an order, or nil if none cancels it.
-    func orderedCancellation(
-        of request: borrowing PushRequest, published: Timestamp, hub: String?, lane: Lane
-    ) -> Cancellations.Cancellation? {
-        guard controlTopic.orders.cancelsRequests else { return nil }
-        // A part was published with its whole, and a replay by itself.
-        let moment = PartReference(of: request)?.publishedAt ?? published
-        return controlTopic.orders.cancellation(of: request, published: moment, hub: hub, lane: lane.name).map {
-            Cancellations.Cancellation(moment: $0.since, reason: $0.reason)
-        }
-    }
-
-    /// The name of the hub that a request's calls go to, or nil for none, or several.
-    private func hubName(of flight: Flight) -> String? {
-        flight.routeFault == nil && flight.spread == nil ? ports.peek(at: flight.port).name : nil
     }
 
     /// Ends the calls of a request that wait.

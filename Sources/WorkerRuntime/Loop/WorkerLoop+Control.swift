@@ -38,12 +38,31 @@ extension WorkerLoop {
         health.control(partitions.isEmpty ? nil : controlTopic.problem(topic: configuration.topics.control))
     }
 
-    /// The present moment by which orders stand and end. It goes on where the machine's clock jumps.
-    var orderTime: Timestamp { controlTopic.time(wall: wallClock, now: now) }
-
+    /// Obeys the orders that stand now.
     private func noteOrders() {
         metrics.show(controlTopic.orders)
-        ordersChanged()
+        facts.held.keep(controlTopic.orders.all)
+        limitsChanged()
+        cancelWaiting()
+        guard controlTopic.orders.mayHaveWaiting(now: orderTime, isRestart: false) else { return }
+        delayedPartitions.sweep.request(now: now)
+        scheduler.hurry { $0.delayed != nil }
+    }
+
+    /// Once a second: begins a sweep of the delay lanes that is due. It ends at the last record that is there now. What was released while
+    /// no worker ran counts for a worker's first minutes, however long ago that was.
+    private func beginSweep() {
+        if !delayedPartitions.sweep.isConsidered, !partitions.isEmpty, controlTopic.allowsRequests {
+            let isRestart = now - facts.startedAt < LaneSweep.youth
+            delayedPartitions.sweep.consider(
+                isNeeded: controlTopic.orders.mayHaveWaiting(now: orderTime, isRestart: isRestart), now: now)
+        }
+        guard delayedPartitions.sweep.isDue(now: now) else { return }
+        for slot in delayedPartitions.slots {
+            let end = delayReader.watermarks(slot: slot - delayedPartitions.slots.lowerBound)?.high
+            delayedPartitions.sweep.begin(slot, end: end ?? partitions[slot].lookedUpTo ?? 0)
+            if isSwept(slot) { delayedPartitions.check(slot, at: wallClock) }
+        }
     }
 
     /// Takes what has come on the control topic.

@@ -106,6 +106,16 @@ extension WorkerLoop {
         return true
     }
 
+    /// Puts a request where it waits for the end of a hold, and counts it unless it waited there for the same.
+    func delay(_ flight: Flight, by order: OrderRecord) -> Bool {
+        let (due, expiry) = (flight.due, flight.request.expiresAt)
+        guard delay(flight, until: order.until) else { return false }
+        if due != DelayPolicy.moment(until: order.until, expiresAt: expiry) {
+            facts.held.note(order.id, expiresAt: expiry, now: wallClock)
+        }
+        return true
+    }
+
     /// Puts a request of a key, which is in work, into the topic of held requests, unless it waits in memory.
     private func hold(_ flight: Flight, key: RequestIdentity, until due: Timestamp, isLeft: Bool) -> Bool {
         guard let history = history(of: flight) else { return false }

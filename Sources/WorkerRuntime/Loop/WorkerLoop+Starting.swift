@@ -138,6 +138,14 @@ extension WorkerLoop {
         return .isDue
     }
 
+    /// Puts a request that starts where it waits for the end of a hold that concerns it. One that has expired goes on to its end.
+    private func checkHold(of flight: Flight) -> StartFacts {
+        guard let order = hold(of: flight), flight.request.expiresAt.map({ $0 > wallClock }) ?? true else {
+            return .isHoldChecked
+        }
+        return delay(flight, by: order) ? .isGone : .isHoldChecked
+    }
+
     private func prepare(_ flight: Flight, isNew: Bool) -> StartFacts {
         if Sabotage.isOn(.commitEarly) { partitions[flight.slot].ledger?.finished(flight.offset) }
         do throws(RequestFault) {
