@@ -150,7 +150,7 @@ import Testing
         #expect(outcome.code == .done && outcome.lines.count == 1)
         #expect(
             outcome.messages.contains(
-                "push.control.v1, partition 0, offset 1: an order that no worker obeys: it is no order that this version can read"
+                "push.control.v1, partition 0, offset 1: an order that no worker obeys: it is not as this version writes orders"
             ))
         #expect(!outcome.messages.contains("offset 0") && !outcome.messages.contains("offset 2"))
     }

@@ -66,7 +66,7 @@ struct OrderDesk: Sendable {
             try give(order, for: call) {
                 counting(order, call) { counts in
                     var json = JSONObject()
-                    json.add("order", raw: OrderList.json(order, at: now))
+                    json.add("order", raw: order.object(at: now).bytes)
                     json.add("counts", raw: ((try? counts.get()) ?? ScopeCounts(isComplete: false)).json)
                     call.answer(APIAnswer(status: 202, json: json.bytes, headers: ["Cache-Control": "no-store"]))
                 }
@@ -86,7 +86,7 @@ struct OrderDesk: Sendable {
     }
 
     private static func answer(_ order: OrderRecord, status: Int, at now: Timestamp) -> APIAnswer {
-        APIAnswer(status: status, json: OrderList.json(order, at: now), headers: ["Cache-Control": "no-store"])
+        APIAnswer(status: status, json: order.object(at: now).bytes, headers: ["Cache-Control": "no-store"])
     }
 
     /// A hold or limit with its release.

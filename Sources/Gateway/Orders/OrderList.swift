@@ -13,24 +13,11 @@ struct OrderList: Sendable {
     let orders: [OrderRecord]
     let now: Timestamp
 
-    /// An order as JSON: its record, the word of its state, its scope as text, and the seconds until its end.
-    static func json(_ order: OrderRecord, at now: Timestamp) -> [UInt8] {
-        var record = ByteWriter()
-        order.append(to: &record)
-        let stands = order.stands(at: now)
-        var json = JSONObject(continuing: record.bytes)
-        json.add([
-            "state": order.release != nil ? "released" : stands ? "standing" : "ended", "text": order.scope.text,
-            "seconds_left": stands ? Int(clamping: (order.end.milliseconds(since: now) + 999) / 1000) : 0,
-        ])
-        return json.bytes
-    }
-
     /// Adds them as a list, and the number of those that have no room. In short, few of them.
     func add(_ name: String, to json: inout JSONObject, isShort: Bool = false) {
         var (room, shown) = (isShort ? Self.shortRoom : Int.max, [[UInt8]]())
         for order in orders.prefix(isShort ? Self.shortLimit : Self.limit) {
-            let piece = Self.json(order, at: now)
+            let piece = order.object(at: now).bytes
             guard piece.count <= room else { break }
             room -= piece.count
             shown.append(piece)

@@ -62,13 +62,8 @@ extension StandingOrders {
     /// Those that stand, as JSON objects: the order, with `state`, `text` (its scope), `seconds_left`, and `waiting` where that is known.
     package var json: [[UInt8]] {
         entries.map { entry in
-            var writer = ByteWriter()
-            entry.order.append(to: &writer)
-            var object = JSONObject(continuing: writer.bytes)
-            object.add([
-                "state": "standing", "text": entry.order.scope.text,
-                "seconds_left": Int(max(0, entry.order.until.milliseconds(since: now) / 1000)), "waiting": entry.waiting,
-            ])
+            var object = entry.order.object(at: now)
+            object.add(["waiting": entry.waiting])
             return object.bytes
         }
     }

@@ -30,7 +30,7 @@ struct ScopeCancellation {
             id: OrderRecord.makeID(kind, using: &generator), kind: kind, scope: scope, reason: reason ?? "dry run",
             author: try OrderTerms.author(arguments, user: invocation.userAtHost), since: now)
         self.invocation = invocation
-        do throws(OrderRecord.Fault) { try order.check() } catch { throw .usage("no worker would obey it: \(error.text)") }
+        do throws(OrderRecord.Fault) { try order.check() } catch { throw .usage("no worker would obey it: \(error.sentence)") }
     }
 
     private static func from(_ arguments: Arguments, now: Timestamp) throws(CommandFailure) -> Timestamp? {
@@ -99,7 +99,7 @@ struct ScopeCancellation {
             "\(counts.waiting)", "\(counts.running)", "\(counts.delayed)", "\(counts.sent)", "\(counts.other)",
             counts.isComplete ? "yes" : "no")
         var object = JSONObject(invocation.arguments.has("dry-run") ? ["dry_run": true] : [:])
-        if isWritten { object.add("order", raw: order.json(at: order.since)) }
+        if isWritten { object.add("order", raw: order.object(at: order.since).bytes) }
         object.add("counts", raw: counts.json)
         try invocation.streams.out(invocation.arguments.format(), table, [object.bytes])
     }

@@ -64,7 +64,7 @@ enum GiveOrderCommand {
         let order = OrderRecord(
             id: OrderRecord.makeID(kind, using: &generator), kind: kind, scope: scope, reason: terms.reason,
             author: terms.author, since: terms.since, until: terms.until)
-        do throws(OrderRecord.Fault) { try order.check() } catch { throw .usage("no worker would obey it: \(error.text)") }
+        do throws(OrderRecord.Fault) { try order.check() } catch { throw .usage("no worker would obey it: \(error.sentence)") }
         return order
     }
 }

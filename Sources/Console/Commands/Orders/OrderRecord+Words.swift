@@ -1,25 +1,6 @@
 import PushModel
 
 extension OrderRecord {
-    /// The word for where it is: `standing`, `ended` or `released`.
-    func state(at now: Timestamp) -> String {
-        release != nil ? "released" : stands(at: now) ? "standing" : "ended"
-    }
-
-    /// The seconds until it ends, begun ones included, 0 afterwards.
-    func secondsLeft(at now: Timestamp) -> Int64 { stands(at: now) ? (until.milliseconds(since: now) + 999) / 1000 : 0 }
-
-    /// The order as one JSON object, with its state.
-    func json(at now: Timestamp) -> [UInt8] {
-        var json = ByteWriter()
-        append(to: &json)
-        var object = JSONObject(continuing: json.bytes)
-        object.add("state", value: state(at: now))
-        object.add("text", value: scope.text)
-        object.add("seconds_left", value: Int(secondsLeft(at: now)))
-        return object.bytes
-    }
-
     /// `hold`, `limit 50/s`, `cancel`.
     fileprivate var kindText: String { if case .limit(let rate) = kind { "limit \(rate)/s" } else { word } }
 
@@ -66,21 +47,6 @@ extension Streams {
     func out(_ orders: [OrderRecord], as format: OutputFormat, at now: Timestamp) throws(CommandFailure) {
         var table = Table.ofOrders
         for order in orders { table.add(order, at: now) }
-        try out(format, table, orders.map { $0.json(at: now) })
-    }
-}
-
-extension OrderRecord.Fault {
-    /// The fault in a few words.
-    var text: String {
-        switch self {
-        case .unreadable: "it is no order that this version can read"
-        case .id: "its id is not allowed"
-        case .scope: "its scope names nothing, or something too long"
-        case .number: "its limit is not allowed"
-        case .reason: "its reason is empty or too long"
-        case .author: "its author is empty or too long"
-        case .end: "its end is not after its beginning, or too late"
-        }
+        try out(format, table, orders.map { $0.object(at: now).bytes })
     }
 }
