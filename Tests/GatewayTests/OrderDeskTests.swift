@@ -1,4 +1,5 @@
 import Delivery
+import Foundation
 import HTTPServing
 import Jobs
 import Kafka
@@ -66,7 +67,7 @@ private final class OrderStage: Sendable {
         } catch {
             asked.refuse(error)
         }
-        return (answers.last?.status ?? 0, answers.text)
+        return (answers.last?.status ?? 0, answers.text.trimmingCharacters(in: .newlines))
     }
 
     /// Gives a hold, and returns its id.

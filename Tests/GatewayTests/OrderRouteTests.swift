@@ -18,7 +18,7 @@ import Testing
         let fields = ["Authorization: Bearer \(key)"] + (body.isEmpty ? [] : ["Content-Type: application/json"])
         client.send(request(method, path, fields, body: body))
         let answer = client.answer()
-        return (answer.status, String(decoding: answer.body, as: UTF8.self))
+        return (answer.status, String(decoding: answer.body, as: UTF8.self).trimmingCharacters(in: .newlines))
     }
 
     /// A gateway that knows the orders of the control topic.

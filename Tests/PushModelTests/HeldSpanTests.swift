@@ -74,7 +74,12 @@ import Testing
         let from = Self.moment(0).text
         #expect(
             String(decoding: json.bytes, as: UTF8.self)
-                == #"{"id":"hold-a","reason":"wrong text","by":"key k1","from":"\#(from)","to":null}"#)
+                == #"{"id":"hold-a","reason":"wrong text","by":"an operator","from":"\#(from)","to":null}"#)
+        json = ByteWriter()
+        var tenant = OrderScope()
+        tenant.tenant = "acme"
+        HeldSpan(order: Self.hold("a", tenant, since: 0), from: Self.moment(0), to: nil).append(to: &json)
+        #expect(String(decoding: json.bytes, as: UTF8.self).contains(#""by":"key k1""#), "a tenant's own hold names who gave it")
         json = ByteWriter()
         HeldSpan(order: Self.hold("a", since: 0), from: Self.moment(0), to: Self.moment(5)).append(to: &json)
         #expect(String(decoding: json.bytes, as: UTF8.self).hasSuffix(#","to":"\#(Self.moment(5).text)"}"#))

@@ -106,6 +106,7 @@ struct HoldTests {
         #expect(bench.passTime(by: .seconds(1)) { bench.metric("pushfan_requests_finished_total") == 1 })
         try worker.stop()
         #expect(Self.calls(bench, "held") == 2)
+        #expect(bench.clock.millisecondsSince1970 < order.until.milliseconds, "it did not wait for the hold's own end")
     }
 
     @Test func aRequestThatExpiresUnderAHoldEndsWithACodeOfItsOwn() throws {
@@ -139,6 +140,7 @@ struct HoldTests {
         #expect(bench.passTime(by: .seconds(1)) { bench.metric("pushfan_requests_finished_total") == 6 })
         try worker.stop()
         #expect(bench.tags == ["other"] + names)
+        #expect(bench.clock.millisecondsSince1970 < order.until.milliseconds, "it did not wait for the hold's own end")
     }
 
     @Test func aHoldOfOneRequestMeansItsParts() throws {
@@ -175,6 +177,7 @@ struct HoldTests {
         #expect(bench.passTime(by: .seconds(1)) { bench.metric("pushfan_requests_finished_total") == 2 })
         try worker.stop()
         #expect(north.tags == ["held"])
+        #expect(bench.clock.millisecondsSince1970 < order.until.milliseconds, "it did not wait for the hold's own end")
     }
 
     /// What waits in lanes for its own time waits on, after the lanes were swept.

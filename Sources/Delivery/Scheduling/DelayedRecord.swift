@@ -18,11 +18,13 @@ public final class DelayedRecord: Sendable {
     public let text: ByteWriter
     /// The time to check the record again.
     public let recheckTime: Timestamp
+    /// The time of the record.
+    public let writtenAt: Timestamp
 
     /// The content of a record.
     public init(
         due: Timestamp, lane: Lane, origin: RecordOrigin, history: DeliveryHistory, report: DeliveryReport, text: ByteWriter,
-        recheckTime: Timestamp
+        recheckTime: Timestamp, writtenAt: Timestamp = .never
     ) {
         self.due = due
         self.lane = lane
@@ -31,5 +33,6 @@ public final class DelayedRecord: Sendable {
         self.report = report
         self.text = text
         self.recheckTime = recheckTime
+        self.writtenAt = writtenAt
     }
 }

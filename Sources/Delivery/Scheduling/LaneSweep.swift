@@ -1,10 +1,12 @@
 public import Basics
+public import PushModel
 
-/// The sweep of a worker's delay lanes after a hold or a limit has ended before its time: each record that was there is examined once, and
-/// waits on where it still has to.
+/// The sweep of a worker's delay lanes after an order has ended before its time, or cancels what waits: each record that is there is examined
+/// before its time, and waits on where it still has to.
 ///
 /// It begins some time after it was requested, so that every worker has heard of the end by then and puts nothing more to wait for it. After
 /// an interval it is done once more, for what was still on its way to a lane. It is not done more often, because it writes again what waits on.
+/// In each partition it ends at the first record that was written later, or at the end.
 public struct LaneSweep: Sendable {
     /// The time from a request to the sweep: 2 s in nanoseconds.
     public static let patience: Int64 = 2_000_000_000
@@ -14,19 +16,21 @@ public struct LaneSweep: Sendable {
     public static let interval: Int64 = 30_000_000_000
 
     private let firstSlot: Int
-    /// The offset at which the sweep of each partition ends.
-    private var ends: [Int64]
+    /// The partitions whose sweep has not ended.
+    private var isOpen: [Bool]
+    /// The time of the last sweep's begin.
+    private var begin = Timestamp.past
     private var due: MonotonicTime?
-    /// The sweeps that are still to come.
-    private var rounds = 0
     /// True once it is known whether the assignment begins with a sweep.
     public private(set) var isConsidered = false
+    /// The sweeps that are still to come.
+    private var rounds = 0
     private var earliest = MonotonicTime.past
 
     /// No sweep of the partitions at some slots.
     public init(_ slots: Range<Int>) {
         firstSlot = slots.lowerBound
-        ends = slots.map { _ in 0 }
+        isOpen = slots.map { _ in false }
     }
 
     /// Requests a sweep.
@@ -41,21 +45,39 @@ public struct LaneSweep: Sendable {
         if isNeeded { request(now: now) }
     }
 
-    /// True if a sweep must begin now. Then it counts as begun.
-    public mutating func isDue(now: MonotonicTime) -> Bool {
+    /// Begins a sweep if one is due.
+    ///
+    /// - Parameters:
+    ///   - now: The present moment.
+    ///   - time: The same by the wall clock.
+    /// - Returns: True if one begins.
+    public mutating func begins(now: MonotonicTime, at time: Timestamp) -> Bool {
         guard let due, due <= now else { return false }
         rounds -= 1
         earliest = now + Self.interval
         self.due = rounds > 0 ? earliest : nil
+        begin = time
+        for place in isOpen.indices { isOpen[place] = true }
         return true
     }
 
-    /// Begins the sweep of a partition, which ends before an offset.
-    public mutating func begin(_ slot: Int, end: Int64) { ends[slot - firstSlot] = end }
-
-    /// True if the record at an offset is examined before its time.
-    public func covers(_ offset: Int64, in slot: Int) -> Bool {
+    /// True if a record of a partition is examined before its time. The first one that was written after the begin ends the sweep there.
+    public mutating func covers(recordWrittenAt written: Timestamp, in slot: Int) -> Bool {
         let place = slot - firstSlot
-        return ends.indices.contains(place) && offset < ends[place]
+        guard isOpen.indices.contains(place), isOpen[place] else { return false }
+        isOpen[place] = written < begin
+        return isOpen[place]
+    }
+
+    /// True while a partition is being swept.
+    public func isSweeping(_ slot: Int) -> Bool {
+        let place = slot - firstSlot
+        return isOpen.indices.contains(place) && isOpen[place]
+    }
+
+    /// The end of a partition was read: nothing more of it is there.
+    public mutating func reachedEnd(of slot: Int) {
+        let place = slot - firstSlot
+        if isOpen.indices.contains(place) { isOpen[place] = false }
     }
 }

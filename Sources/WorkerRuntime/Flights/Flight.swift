@@ -184,6 +184,9 @@ final class Flight {
     /// The time to check the record again that the flight has from a delay lane.
     var recheckTime: Timestamp? { delayed?.recheckTime ?? poll?.recheckTime }
 
+    /// The time of that record.
+    var writtenAt: Timestamp? { delayed?.writtenAt ?? poll?.writtenAt }
+
     /// The time when it is due, by that record.
     var due: Timestamp? { delayed?.due ?? poll?.due }
 

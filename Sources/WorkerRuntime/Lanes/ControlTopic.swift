@@ -43,6 +43,8 @@ struct ControlTopic {
     var refusedOrders = RefusedOrders()
     /// The number of orders that cancel by which what waits was looked through.
     private var sweptCount = 0
+    /// The numbers of releases and of cancellations after which lanes were to be swept.
+    private var knownEnds = (releases: 0, cancellations: 0)
     /// Its slot in the reader, or nil when it is not read.
     private(set) var slot: Int?
     /// The next offset to read, or nil before the first record.
@@ -206,6 +208,14 @@ extension ControlTopic {
         if slot != nil && gate.hasReachedEnd { knownUntil = wall }
         let jump = clock.advance(wall: wall, monotonic: now, hasOrders: orders.slowsRequests)
         return (orders.removeEnded(now: time(wall: wall, now: now)), jump)
+    }
+
+    /// True if what waits in lanes must be examined before its time: since the last call an order was released, or one that cancels has come.
+    mutating func takeEarlyEnds(now: Timestamp) -> Bool {
+        let ends = (releases: orders.releaseCount, cancellations: orders.cancellationCount)
+        defer { knownEnds = ends }
+        if ends.releases != knownEnds.releases { return true }
+        return ends.cancellations != knownEnds.cancellations && orders.mayHaveWaiting(now: now, isRestart: false)
     }
 
     /// True if an order that cancels has come since the last call.

@@ -116,7 +116,7 @@ extension WorkerLoop {
 
     /// Ends a call because its request is of no use any more.
     func expire(_ flight: Flight, call index: Int) {
-        let isHeld = hold(of: flight) != nil
+        let isHeld = expiredOnHold(flight)
         end(
             flight, call: index, as: .expired, code: isHeld ? .expiredOnHold : .expiredInQueue,
             detail: isHeld ? "the request expired while a hold stood" : "the request expired before the hub had taken it")

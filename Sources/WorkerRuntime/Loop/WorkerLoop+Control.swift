@@ -45,25 +45,20 @@ extension WorkerLoop {
         facts.held.keep(controlTopic.orders.all)
         limitsChanged()
         cancelWaiting()
-        guard controlTopic.orders.mayHaveWaiting(now: orderTime, isRestart: false) else { return }
-        delayedPartitions.sweep.request(now: now)
-        scheduler.hurry { $0.delayed != nil }
+        if controlTopic.takeEarlyEnds(now: orderTime) { delayedPartitions.sweep.request(now: now) }
     }
 
-    /// Once a second: begins a sweep of the delay lanes that is due. It ends at the last record that is there now. What was released while
-    /// no worker ran counts for a worker's first minutes, however long ago that was.
+    /// Once a second: begins a sweep of the delay lanes, and of what is held, if one is due. What was released while no worker ran counts for a
+    /// worker's first minutes, however long ago that was.
     private func beginSweep() {
         if !delayedPartitions.sweep.isConsidered, !partitions.isEmpty, controlTopic.allowsRequests {
             let isRestart = now - facts.startedAt < LaneSweep.youth
             delayedPartitions.sweep.consider(
                 isNeeded: controlTopic.orders.mayHaveWaiting(now: orderTime, isRestart: isRestart), now: now)
         }
-        guard delayedPartitions.sweep.isDue(now: now) else { return }
-        for slot in delayedPartitions.slots {
-            let end = delayReader.watermarks(slot: slot - delayedPartitions.slots.lowerBound)?.high
-            delayedPartitions.sweep.begin(slot, end: end ?? partitions[slot].lookedUpTo ?? 0)
-            if isSwept(slot) { delayedPartitions.check(slot, at: wallClock) }
-        }
+        guard delayedPartitions.sweep.begins(now: now, at: wallClock) else { return }
+        for slot in delayedPartitions.slots where isSwept(slot) { delayedPartitions.check(slot, at: wallClock) }
+        scheduler.hurry { $0.delayed != nil }
     }
 
     /// Takes what has come on the control topic.

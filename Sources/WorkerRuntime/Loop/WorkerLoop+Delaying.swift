@@ -109,8 +109,13 @@ extension WorkerLoop {
     /// Puts a request where it waits for the end of a hold, and counts it unless it waited there for the same.
     func delay(_ flight: Flight, by order: OrderRecord) -> Bool {
         let (due, expiry) = (flight.due, flight.request.expiresAt)
-        guard delay(flight, until: order.until) else { return false }
-        if due != DelayPolicy.moment(until: order.until, expiresAt: expiry) {
+        // By the machine's clock, as lanes count. The shortest lane may end a little later than the hold.
+        let left = max(order.until.milliseconds(since: orderTime), DelayPolicy.shortestStay)
+        let end = wallClock.adding(milliseconds: left)
+        guard delay(flight, until: end) else { return false }
+        if flight.delayed == nil
+            || due.map({ abs($0.milliseconds(since: DelayPolicy.moment(until: end, expiresAt: expiry))) > 1000 }) ?? true
+        {
             facts.held.note(order.id, expiresAt: expiry, now: wallClock)
         }
         return true

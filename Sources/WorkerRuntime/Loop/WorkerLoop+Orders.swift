@@ -46,11 +46,23 @@ extension WorkerLoop {
         flight.routeFault == nil && flight.spread == nil ? ports.peek(at: flight.port).name : nil
     }
 
-    /// True if the first record of a delay lane's partition is examined before its time.
-    func isSwept(_ slot: Int) -> Bool {
-        (partitions[slot].head?.offset ?? partitions[slot].unread?.offset).map { isSwept($0, in: slot) } ?? false
+    /// True if a request expired while a hold concerned it.
+    func expiredOnHold(_ flight: Flight) -> Bool {
+        guard let expiry = flight.request.expiresAt else { return false }
+        let (hub, lane) = (hubName(of: flight), flight.lane.name)
+        return lend(&flight.request) { controlTopic.orders.held($0, hub: hub, lane: lane, at: expiry) }
     }
 
-    /// The same of the record at an offset.
-    func isSwept(_ offset: Int64, in slot: Int) -> Bool { delayedPartitions.sweep.covers(offset, in: slot) }
+    /// True if the first record of a delay lane's partition is examined before its time.
+    func isSwept(_ slot: Int) -> Bool {
+        guard delayedPartitions.sweep.isSweeping(slot),
+            let written = partitions[slot].head?.writtenAt ?? partitions[slot].unread?.writtenAt
+        else { return false }
+        return delayedPartitions.sweep.covers(recordWrittenAt: written, in: slot)
+    }
+
+    /// The same of a record that was read.
+    func isSwept(_ flight: Flight) -> Bool {
+        flight.writtenAt.map { delayedPartitions.sweep.covers(recordWrittenAt: $0, in: flight.slot) } ?? false
+    }
 }

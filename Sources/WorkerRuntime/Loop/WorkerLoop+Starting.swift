@@ -127,7 +127,7 @@ extension WorkerLoop {
     /// Looks if a request that comes from a delay lane may go on now. Else it waits there, or in the next one.
     private func checkTime(of flight: Flight) -> StartFacts {
         guard let delayed = flight.delayed else { return .isDue }
-        if partitions[flight.slot].role != .held, !isSwept(flight.offset, in: flight.slot) {
+        if partitions[flight.slot].role != .held, !isSwept(flight) {
             if delayed.recheckTime > wallClock {
                 keepFirst(flight)
                 return .isGone
@@ -154,7 +154,9 @@ extension WorkerLoop {
             // A fault of a request is worth more to its publisher than that it came too late.
             let isTooLate = flight.request.expiresAt.map { $0 <= wallClock } ?? false
             if isTooLate, flight.delayed == nil, flight.calls.isEmpty || !mayHaveBeenBegun(flight) {
-                throw RequestFault(.expiredInQueue, at: "", message: "The request expired before it was read.")
+                let isHeld = expiredOnHold(flight)
+                let message = isHeld ? "The request expired while a hold stood." : "The request expired before it was read."
+                throw RequestFault(isHeld ? .expiredOnHold : .expiredInQueue, at: "", message: message)
             }
             return flight.calls.isEmpty ? [.isPlanned, .isLarge] : .isPlanned
         } catch {
@@ -182,7 +184,7 @@ extension WorkerLoop {
 
     private func takePoll(_ flight: Flight) {
         if let poll = flight.poll {
-            poll.recheckTime > wallClock && !isSwept(flight.offset, in: flight.slot)
+            poll.recheckTime > wallClock && !isSwept(flight)
                 ? keepFirst(flight) : startPoll(flight, poll: poll)
         }
     }

@@ -14,7 +14,7 @@ extension WorkerLoop {
         var first = min(wallClock, facts.oldestUnread ?? wallClock)
         first = min(first, scheduler.oldestOfKeys(at: wallClock) ?? first)
         var oldest = ports.map { min(wallClock, scheduler.buffers.oldest(at: $0.number) ?? wallClock) }
-        let held = ports.map { controlTopic.orders.holds(hub: $0.name, now: wallClock) }
+        let held = ports.map { controlTopic.orders.holds(hub: $0.name, now: orderTime) }
         for flight in flights.flights where flight.isActive && !(flight.poll != nil && held[flight.port]) {
             oldest[flight.port] = min(oldest[flight.port], flight.waitingSince)
         }

@@ -59,6 +59,7 @@ extension WorkerLoop {
         var flight: Flight?
         let result = delayReader.read(slot: slot - delayedPartitions.slots.lowerBound) { flight = takeDelayed($0, in: slot) }
         note(result, of: slot)
+        if case .endOfPartition = result { delayedPartitions.sweep.reachedEnd(of: slot) }
         return flight
     }
 
@@ -215,12 +216,18 @@ extension WorkerLoop {
         scheduler.heldIsRead(slot)
     }
 
+    /// True if a held record may wait for the end of an order that was released before. What was written later waits for something else.
+    private func waitedForRelease(_ writtenAt: Timestamp) -> Bool {
+        controlTopic.orders.lastRelease(now: orderTime).map { writtenAt < $0.adding(milliseconds: 2000) } ?? false
+    }
+
     /// Lets a held request wait for its moment and its key's turn.
     private func keep(_ flight: Flight, writtenAt: Timestamp, startingBy body: (Flight) -> Void) {
         guard let delayed = flight.delayed, flight.deadLetter == nil, flight.report.faults.isEmpty,
             scheduler.requests(of: flight.slot) != nil, flight.request.orderingKey != nil
         else { return body(flight) }
-        waitForKey(flight, due: cancellation(of: flight) == nil ? delayed.due : .past, writtenAt: writtenAt)
+        let mayGoOn = cancellation(of: flight) != nil || waitedForRelease(writtenAt)
+        waitForKey(flight, due: mayGoOn ? .past : delayed.due, writtenAt: writtenAt)
     }
 
     /// Writes what waits in the older half of a partition to its end, when it fills too much of the window.

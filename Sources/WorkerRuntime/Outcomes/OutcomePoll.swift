@@ -24,6 +24,8 @@ final class OutcomePoll {
     let due: Timestamp
     /// The time to check the record again.
     let recheckTime: Timestamp
+    /// The time of the record.
+    let writtenAt: Timestamp
     var phase = Phase.waiting
     /// The number of the token that the poll was signed with.
     var tokenSerial: UInt64 = 0
@@ -37,8 +39,8 @@ final class OutcomePoll {
         else { return nil }
         self.call = call
         self.due = Timestamp(milliseconds: due)
-        recheckTime = DelayLanes.recheckTime(
-            in: delay, written: record.timestamp.map(Timestamp.init(milliseconds:)) ?? now, due: self.due, now: now)
+        writtenAt = record.timestamp.map(Timestamp.init(milliseconds:)) ?? now
+        recheckTime = DelayLanes.recheckTime(in: delay, written: writtenAt, due: self.due, now: now)
     }
 
     /// More than any poll waits, in seconds: two days.

@@ -9,6 +9,8 @@ struct DeferredHead {
     let readAt: Timestamp
     /// The time to check it again, or nil when it waits for room only.
     let recheckTime: Timestamp?
+    /// The time of the record.
+    let writtenAt: Timestamp?
     /// The time when it is due, as it says.
     let due: Timestamp?
     /// Since when it waits for something other than its time.
@@ -27,6 +29,7 @@ struct DeferredHead {
         offset = flight.offset
         readAt = flight.report.consumedAt
         recheckTime = flight.recheckTime
+        writtenAt = flight.writtenAt
         due = flight.due
         waitingSince = flight.waitingSince
         publishedAt = flight.origin.timestamp

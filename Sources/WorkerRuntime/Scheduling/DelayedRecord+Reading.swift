@@ -74,6 +74,6 @@ extension DelayedRecord {
         return .request(
             DelayedRecord(
                 due: moment, lane: lane, origin: origin, history: history, report: report, text: text,
-                recheckTime: recheckTime ?? moment))
+                recheckTime: recheckTime ?? moment, writtenAt: written))
     }
 }

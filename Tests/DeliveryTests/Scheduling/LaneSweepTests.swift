@@ -1,5 +1,6 @@
 import Basics
 import Delivery
+import PushModel
 import Testing
 
 struct LaneSweepTests {
@@ -12,7 +13,7 @@ struct LaneSweepTests {
         var sweep = LaneSweep(4..<6)
         return (0...end).filter { second in
             if seconds.contains(second) { sweep.request(now: moment(second)) }
-            return sweep.isDue(now: moment(second))
+            return sweep.begins(now: moment(second), at: Timestamp(milliseconds: second * 1000))
         }
     }
 
@@ -29,14 +30,38 @@ struct LaneSweepTests {
         var sweep = LaneSweep(0..<1)
         #expect(!sweep.isConsidered)
         sweep.consider(isNeeded: isNeeded, now: moment(0))
-        let isDue = sweep.isDue(now: moment(2))
+        let isDue = sweep.begins(now: moment(2), at: Timestamp(milliseconds: 0))
         #expect(sweep.isConsidered && isDue == isNeeded)
     }
 
-    @Test func itCoversWhatWasThereWhenItBegan() {
+    private func time(_ seconds: Int64) -> Timestamp { Timestamp(milliseconds: seconds * 1000) }
+
+    /// A sweep of the slots 4 and 5 that began at 2 s.
+    private func begun() -> LaneSweep {
         var sweep = LaneSweep(4..<6)
-        sweep.begin(5, end: 10)
-        #expect(sweep.covers(9, in: 5) && !sweep.covers(10, in: 5) && !sweep.covers(0, in: 4))
-        #expect(!sweep.covers(0, in: 3) && !sweep.covers(0, in: 6), "slots of others are never swept")
+        sweep.request(now: moment(0))
+        _ = sweep.begins(now: moment(2), at: time(2))
+        return sweep
+    }
+
+    @Test func itCoversWhatWasWrittenBeforeItBegan() {
+        var sweep = begun()
+        let answers = [(1, 4), (0, 4), (2, 4), (1, 4), (1, 5), (1, 3), (1, 6)].map {
+            sweep.covers(recordWrittenAt: time($0), in: $1)
+        }
+        #expect(answers == [true, true, false, false, true, false, false], "the first later record ends it for its partition")
+    }
+
+    @Test func itEndsAtTheEndOfAPartition() {
+        var sweep = begun()
+        sweep.reachedEnd(of: 4)
+        #expect(!sweep.isSweeping(4) && sweep.isSweeping(5) && !sweep.isSweeping(7))
+    }
+
+    @Test func nothingIsCoveredBeforeItBegins() {
+        var sweep = LaneSweep(4..<6)
+        sweep.request(now: moment(0))
+        let isCovered = sweep.covers(recordWrittenAt: time(0), in: 4)
+        #expect(!isCovered)
     }
 }

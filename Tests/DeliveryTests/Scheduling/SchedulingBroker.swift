@@ -84,6 +84,11 @@ struct SchedulingBroker {
         hold = nil
     }
 
+    /// True if a held record may wait for the end of a hold that was released before.
+    func waitedForRelease(_ written: Timestamp) -> Bool {
+        release.map { $0.until > now && written < $0.at.adding(milliseconds: 2000) } ?? false
+    }
+
     /// True if records may wait for a hold that was released.
     func mayHaveWaiting(isRestart: Bool) -> Bool {
         guard let release else { return false }

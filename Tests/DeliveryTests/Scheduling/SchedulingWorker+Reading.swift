@@ -70,8 +70,9 @@ extension SchedulingWorker {
         for slot in scheduler.heldSlots {
             for _ in 0..<most {
                 guard let flight = read(slot, broker), let key = key(of: broker.requests[flight.request]) else { break }
-                let isCancelled = broker.requests[flight.request].isCancelled
-                if !scheduler.offer(record(flight, at: broker), of: key, due: isCancelled ? .past : flight.due) { settle(flight) }
+                let written = copy(flight.slot, flight.offset, broker)?.writtenAt ?? .never
+                let mayGoOn = broker.requests[flight.request].isCancelled || broker.waitedForRelease(written)
+                if !scheduler.offer(record(flight, at: broker), of: key, due: mayGoOn ? .past : flight.due) { settle(flight) }
             }
             let isAtEnd = positions[slot] == broker.records(at: places[slot]).end
             if scheduler.isReadingHeld(slot), isAtEnd || sabotage == .startsKeysBeforeAllIsRead { scheduler.heldIsRead(slot) }
@@ -89,16 +90,14 @@ extension SchedulingWorker {
             let age = broker.now.milliseconds(since: bornAt)
             let isNeeded = broker.mayHaveWaiting(isRestart: age < LaneSweep.youth / 1_000_000)
             sweep.consider(isNeeded: isNeeded && sabotage != .sweepsOnlyWhatItHears, now: broker.monotonic)
-            if isNeeded { scheduler.hurry { heldSlots.contains($0.slot) } }
         }
         if let release = broker.release, release.at > heardRelease {
             heardRelease = release.at
             sweep.request(now: broker.monotonic)
-            scheduler.hurry { heldSlots.contains($0.slot) }
         }
-        guard sweep.isDue(now: broker.monotonic), sabotage != .neverSweeps else { return }
+        guard sweep.begins(now: broker.monotonic, at: broker.now), sabotage != .neverSweeps else { return }
         counts.swept += 1
-        for slot in places.indices { sweep.begin(slot, end: broker.records(at: places[slot]).end) }
+        scheduler.hurry { heldSlots.contains($0.slot) }
     }
 
     private var heldSlots: Range<Int> { scheduler.heldSlots }
@@ -110,7 +109,7 @@ extension SchedulingWorker {
                 guard let flight = heads.removeValue(forKey: slot) ?? read(slot, broker) else { break }
                 let written = copy(flight.slot, flight.offset, broker)?.writtenAt ?? broker.now
                 let recheck = DelayLanes.recheckTime(in: lane, written: written, due: flight.due, now: broker.now)
-                let isSwept = sweep.covers(flight.offset, in: slot)
+                let isSwept = sweep.covers(recordWrittenAt: written, in: slot)
                 if recheck > broker.now, !isSwept, !broker.requests[flight.request].isCancelled, sabotage != .ignoresTheTime {
                     heads[slot] = flight
                     break

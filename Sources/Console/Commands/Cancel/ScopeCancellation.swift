@@ -109,13 +109,13 @@ struct ScopeCancellation {
         let end = Deadline(after: timeout)
         while true {
             let counts = try counts(by: context, settings: settings)
-            if counts.open == 0 {
+            if counts.open == 0, counts.isComplete {
                 invocation.streams.note("nothing of it waits any more: \(counts.text)")
                 return .done
             }
             guard !end.hasPassed, !context.isCancelled() else {
                 invocation.streams.note(
-                    "not ended in time: \(counts.text); what is delayed ends when it is looked at, after an hour at most")
+                    "not ended in time: \(counts.text); what is delayed ends within a minute or so, when its lane is swept")
                 return Interruption.isRequested ? .interrupted : .temporary
             }
             Pause.sleep(.milliseconds(500))

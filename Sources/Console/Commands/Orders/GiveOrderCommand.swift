@@ -28,6 +28,7 @@ enum GiveOrderCommand {
         let settings = try invocation.settings()
         Interruption.catchSignals()
         let context = invocation.jobContext(settings, timeout: timeout)
+        try checkRoom(for: order, by: invocation, settings: settings, context: context)
         try invocation.write(order, settings: settings, context: context)
         try invocation.streams.out([order], as: arguments.format(), at: order.since)
         try invocation.streams.flush()
@@ -49,6 +50,17 @@ enum GiveOrderCommand {
         invocation.streams.note(reach.progressText)
         guard reach.pending.isEmpty else { return Interruption.isRequested ? .interrupted : .temporary }
         return reach.ignorant.isEmpty ? .done : .partlyFailed
+    }
+
+    /// Fails where as many orders stand as may: no worker would obey another one. Who may not read the topic is not asked.
+    private static func checkRoom(
+        for order: OrderRecord, by invocation: Invocation, settings: Settings, context: JobContext
+    ) throws(CommandFailure) {
+        guard var book = try? invocation.orderBook(settings, context: context) else { return }
+        guard book.orders.take(order, now: Timestamp(milliseconds: invocation.surroundings.now())) == .tooMany else { return }
+        throw CommandFailure(
+            .failed, "as many holds and limits stand as may, and no worker would obey another one",
+            hint: "`pushfan holds` lists them, `pushfan release ID` ends one")
     }
 
     private static func notes(_ reach: OrderReach, on order: OrderRecord, by settings: Settings) -> [String] {

@@ -12,14 +12,15 @@ public struct HeldSpan: Sendable, Hashable {
         (self.order, self.from, self.to) = (order, from, to)
     }
 
-    /// Appends it as a JSON object: id, reason and author of the hold, and the two moments.
+    /// Appends it as a JSON object: id, reason and author of the hold, and the two moments. Who may ask about a request need not know who
+    /// held everything: that author is `an operator`.
     public func append(to json: inout ByteWriter) {
         json.append("{\"id\":")
         json.append(json: order.id)
         json.append(",\"reason\":")
         json.append(json: order.reason)
         json.append(",\"by\":")
-        json.append(json: order.author)
+        json.append(json: order.scope.tenant == nil ? "an operator" : order.author)
         json.append(",\"from\":\"")
         json.append(from)
         json.append("\",\"to\":")

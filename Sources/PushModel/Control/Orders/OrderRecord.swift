@@ -123,6 +123,12 @@ public struct OrderRecord: Sendable, Hashable {
     /// True if it stands at `now`.
     public func stands(at now: Timestamp) -> Bool { release == nil && now < until }
 
+    /// True if it cancels.
+    public var isCancellation: Bool { if case .cancel = kind { true } else { false } }
+
+    /// True if it is a hold that stood at a moment.
+    func stood(at moment: Timestamp) -> Bool { kind == .hold && since <= moment && moment <= end }
+
     /// Throws the first fault for which no worker would obey it.
     public func check() throws(Fault) {
         let letters = id.utf8.allSatisfy {

@@ -114,7 +114,7 @@ public struct OrderScope: Sendable, Hashable {
     private func means(_ id: String, by request: borrowing PushRequest) -> Bool {
         let document = request.document
         if document.isEqual(request.id, to: id) { return true }
-        if let parent = request.parent { return document.string("id", of: parent) == id }
+        if let parent = request.parent, document.string("id", of: parent) == id { return true }
         guard let lineage = request.replay else { return false }
         return document.string("root_request_id", of: lineage) == id || document.string("parent_request_id", of: lineage) == id
     }

@@ -1,7 +1,8 @@
 /// The orders that were read from the control topic: those that stand, and some that have ended.
 ///
-/// Each tenant that gives orders has at most `mostOfTenant` that stand, and those without a tenant at most `most` in all: further ones are
-/// not taken, so that no one can fill the place of others. Of those that have ended the last `mostEnded` are known.
+/// Each tenant has at most `mostOfTenant` holds and limits that stand, and as many cancellations, and those without a tenant have at most
+/// `most` of either: further ones are not taken, so that no one can fill the place of others. Of those that have ended the last `mostEnded`
+/// are known.
 public struct Orders: Sendable {
     /// The effect of a record.
     public enum Reception: Sendable, Equatable {
@@ -15,14 +16,16 @@ public struct Orders: Sendable {
         case tooMany
     }
 
-    /// The most that stand without a tenant in their scope, and the most cancellations beside them.
+    /// The most holds and limits that stand without a tenant in their scope, and the most cancellations beside them.
     public static let most = 1000
-    /// The most that stand of one tenant.
+    /// The most holds and limits that stand of one tenant, and the most cancellations beside them.
     public static let mostOfTenant = 100
     /// The most tenants that have any.
     public static let mostTenants = 1000
     /// The most of those that have ended that are known.
     public static let mostEnded = 1000
+    /// The most by which an order may begin ahead of the present moment, because clocks differ: 1 min in milliseconds.
+    public static let mostAhead: Int64 = 60_000
 
     /// Those that stand, by their tenants, in the order in which they were read. No list is empty.
     private var standing: [String?: [OrderRecord]] = [:]
@@ -36,6 +39,8 @@ public struct Orders: Sendable {
     private var slows = false
     /// The number of cancellations that were taken in: another one has come when it has changed.
     public private(set) var cancellationCount = 0
+    /// The number of holds and limits that stood here and were released: what waits for their ends must be examined when it has changed.
+    public private(set) var releaseCount = 0
 
     /// No order.
     public init() {}
@@ -72,34 +77,39 @@ public struct Orders: Sendable {
             if standing[tenant]?.isEmpty == true { standing[tenant] = nil }
             noteEnded(order)
             noteStanding()
+            if order.release != nil { releaseCount += 1 }
             return .change
         }
+        guard order.since <= now.adding(milliseconds: Self.mostAhead) else { return .faulty(.end) }
         // An order that was released does not stand again.
         if place != nil || knowsEnded(order) { return .none }
+        let equals = standing[tenant]?.count { $0.isCancellation == order.isCancellation } ?? 0
         let isFull =
-            tenant == nil
-            ? standing[nil]?.count ?? 0 >= Self.most
-            : standing[tenant]?.count ?? 0 >= Self.mostOfTenant || standing[tenant] == nil && standing.count > Self.mostTenants
+            equals >= (tenant == nil ? Self.most : Self.mostOfTenant)
+            || tenant != nil && standing[tenant] == nil && standing.count > Self.mostTenants
         if isFull { return .tooMany }
         standing[tenant, default: []].append(order)
-        if case .cancel = order.kind { cancellationCount += 1 }
-        noteStanding()
+        if order.isCancellation { cancellationCount += 1 }
+        note(order)
         return .change
     }
 
     private func knowsEnded(_ order: OrderRecord) -> Bool { ended.contains { $0.id == order.id && $0.key == order.key } }
 
+    /// Those that were released before their end count longest: records may wait for it.
     private mutating func noteEnded(_ order: OrderRecord) {
-        if ended.count == Self.mostEnded { ended.removeFirst() }
+        if ended.count == Self.mostEnded { ended.remove(at: ended.firstIndex { $0.release == nil } ?? 0) }
         ended.append(order)
     }
 
     private mutating func noteStanding() {
         (nextEnd, lastCancellation, slows) = (.never, .past, false)
-        for order in standing.values.joined() {
-            nextEnd = min(nextEnd, order.until)
-            if case .cancel = order.kind { lastCancellation = max(lastCancellation, order.since) } else { slows = true }
-        }
+        for order in standing.values.joined() { note(order) }
+    }
+
+    private mutating func note(_ order: OrderRecord) {
+        nextEnd = min(nextEnd, order.until)
+        if order.isCancellation { lastCancellation = max(lastCancellation, order.since) } else { slows = true }
     }
 
     /// Notes the ends that have come by themselves. Must be called once a second.
@@ -130,15 +140,39 @@ public struct Orders: Sendable {
     /// The time for which an end before its time counts as young: 10 min in milliseconds.
     private static let youth: Int64 = 600_000
 
-    /// True if records may wait for the end of an order that was released before it, or be ended by a cancellation.
+    /// True if records may wait for the end of an order that was released before it, or be ended by a cancellation of the last ten minutes.
     ///
     /// - Parameters:
     ///   - now: The present moment.
     ///   - isRestart: Whether releases of any age count. Else those of the last ten minutes do: what waited for the others was examined.
     /// - Returns: True if what waits must be examined.
     public func mayHaveWaiting(now: Timestamp, isRestart: Bool) -> Bool {
-        let past = isRestart ? .past : now.adding(milliseconds: -Self.youth)
-        return ended.contains { $0.release.map { $0.at > past } ?? false && $0.until > now } || lastCancellation > past
+        let young = now.adding(milliseconds: -Self.youth)
+        return lastCancellation > young
+            || ended.contains { $0.until > now && ($0.release.map { isRestart || $0.at > young } ?? false) }
+    }
+
+    /// The moment of the last release of an order whose own end is still to come, or nil.
+    public func lastRelease(now: Timestamp) -> Timestamp? {
+        ended.lazy.filter { $0.until > now }.compactMap { $0.release?.at }.max()
+    }
+
+    /// True if a request expired while a hold concerned it, also one that has ended since.
+    ///
+    /// - Parameters:
+    ///   - request: The request.
+    ///   - hub: The name of the hub that its calls go to, or nil.
+    ///   - lane: The word of its lane.
+    ///   - expiry: The moment of its expiry.
+    /// - Returns: True if a hold stood then.
+    public func held(_ request: borrowing PushRequest, hub: String?, lane: String, at expiry: Timestamp) -> Bool {
+        guard slows || !ended.isEmpty else { return false }
+        for order in standing.values.joined() where order.stood(at: expiry) && order.scope.concerns(request, hub: hub, lane: lane)
+        {
+            return true
+        }
+        for order in ended where order.stood(at: expiry) && order.scope.concerns(request, hub: hub, lane: lane) { return true }
+        return false
     }
 
     /// True if nothing may be asked of a hub: a hold concerns all that goes to it.
