@@ -45,6 +45,7 @@ struct ControlTopic {
     private var sweptCount = 0
     /// The numbers of releases and of cancellations after which lanes were to be swept.
     private var knownEnds = (releases: 0, cancellations: 0)
+    private var lastEarlyEnd: MonotonicTime?
     /// Its slot in the reader, or nil when it is not read.
     private(set) var slot: Int?
     /// The next offset to read, or nil before the first record.
@@ -211,11 +212,21 @@ extension ControlTopic {
     }
 
     /// True if what waits in lanes must be examined before its time: since the last call an order was released, or one that cancels has come.
-    mutating func takeEarlyEnds(now: Timestamp) -> Bool {
+    mutating func takeEarlyEnds(wall: Timestamp, now: MonotonicTime) -> Bool {
         let ends = (releases: orders.releaseCount, cancellations: orders.cancellationCount)
-        defer { knownEnds = ends }
-        if ends.releases != knownEnds.releases { return true }
-        return ends.cancellations != knownEnds.cancellations && orders.mayHaveWaiting(now: now, isRestart: false)
+        let isNews =
+            ends.releases != knownEnds.releases
+            || ends.cancellations != knownEnds.cancellations && orders.hasYoungCancellation(now: time(wall: wall, now: now))
+        knownEnds = ends
+        if isNews { lastEarlyEnd = now }
+        return isNews
+    }
+
+    /// True if records may wait for what has ended before its time: it was read in the last ten minutes, or this process is younger and finds
+    /// a release whose order would still stand.
+    func mayHaveWaiting(wall: Timestamp, now: MonotonicTime, startedAt: MonotonicTime) -> Bool {
+        if let lastEarlyEnd, now - lastEarlyEnd < LaneSweep.youth { return true }
+        return now - startedAt < LaneSweep.youth && orders.lastRelease(now: time(wall: wall, now: now)) != nil
     }
 
     /// True if an order that cancels has come since the last call.

@@ -45,16 +45,15 @@ extension WorkerLoop {
         facts.held.keep(controlTopic.orders.all)
         limitsChanged()
         cancelWaiting()
-        if controlTopic.takeEarlyEnds(now: orderTime) { delayedPartitions.sweep.request(now: now) }
+        if controlTopic.takeEarlyEnds(wall: wallClock, now: now) { delayedPartitions.sweep.request(now: now) }
     }
 
     /// Once a second: begins a sweep of the delay lanes, and of what is held, if one is due. What was released while no worker ran counts for a
     /// worker's first minutes, however long ago that was.
     private func beginSweep() {
         if !delayedPartitions.sweep.isConsidered, !partitions.isEmpty, controlTopic.allowsRequests {
-            let isRestart = now - facts.startedAt < LaneSweep.youth
-            delayedPartitions.sweep.consider(
-                isNeeded: controlTopic.orders.mayHaveWaiting(now: orderTime, isRestart: isRestart), now: now)
+            let isNeeded = controlTopic.mayHaveWaiting(wall: wallClock, now: now, startedAt: facts.startedAt)
+            delayedPartitions.sweep.consider(isNeeded: isNeeded, now: now)
         }
         guard delayedPartitions.sweep.begins(now: now, at: wallClock) else { return }
         for slot in delayedPartitions.slots where isSwept(slot) { delayedPartitions.check(slot, at: wallClock) }

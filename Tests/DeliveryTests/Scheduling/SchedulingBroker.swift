@@ -90,10 +90,7 @@ struct SchedulingBroker {
     }
 
     /// True if records may wait for a hold that was released.
-    func mayHaveWaiting(isRestart: Bool) -> Bool {
-        guard let release else { return false }
-        return release.until > now && (isRestart || now.milliseconds(since: release.at) < LaneSweep.youth / 1_000_000)
-    }
+    var mayHaveWaiting: Bool { release.map { $0.until > now } ?? false }
 
     func records(at place: Place) -> Log { logs[place] ?? Log() }
 

@@ -88,11 +88,14 @@ extension SchedulingWorker {
     mutating func beginSweep(_ broker: SchedulingBroker) {
         if !sweep.isConsidered {
             let age = broker.now.milliseconds(since: bornAt)
-            let isNeeded = broker.mayHaveWaiting(isRestart: age < LaneSweep.youth / 1_000_000)
+            let youth = LaneSweep.youth / 1_000_000
+            let isNeeded =
+                age < youth ? broker.mayHaveWaiting : heardAt.map { broker.now.milliseconds(since: $0) < youth } ?? false
             sweep.consider(isNeeded: isNeeded && sabotage != .sweepsOnlyWhatItHears, now: broker.monotonic)
         }
         if let release = broker.release, release.at > heardRelease {
             heardRelease = release.at
+            heardAt = broker.now
             sweep.request(now: broker.monotonic)
         }
         guard sweep.begins(now: broker.monotonic, at: broker.now), sabotage != .neverSweeps else { return }

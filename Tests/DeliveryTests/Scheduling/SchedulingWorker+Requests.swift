@@ -19,8 +19,8 @@ extension SchedulingWorker {
         var flight = flight
         flight.due = max(flight.ownDue, request.notBefore)
         if flight.due > broker.now, sabotage != .ignoresTheTime {
-            // A held one is held again.
-            if flight.key == nil || !delay(flight, until: flight.due, at: broker) { waiting.append(flight) }
+            // A held one is held again, and one that was examined before its time goes back to a lane.
+            if !delay(flight, until: flight.due, at: broker) { waiting.append(flight) }
         } else {
             makeReady(flight, at: broker)
         }

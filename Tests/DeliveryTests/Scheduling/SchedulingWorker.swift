@@ -55,6 +55,7 @@ struct SchedulingWorker {
     var sweep = LaneSweep(0..<0)
     /// The last release that it has heard of, and the time when it began.
     var heardRelease = Timestamp.past
+    var heardAt: Timestamp?
     private(set) var bornAt = Timestamp.past
     private(set) var isAlive = true
     var fault: String?
@@ -84,8 +85,10 @@ struct SchedulingWorker {
         }
         assignedAt = broker.monotonic
         sweep = LaneSweep(0..<self.places.count)
-        heardRelease = broker.release?.at ?? .past
-        if bornAt == .past { bornAt = broker.now }
+        if bornAt == .past {
+            bornAt = broker.now
+            heardRelease = broker.release?.at ?? .past
+        }
         scheduler.begin(partitions, held: held, movesPositions: false, now: assignedAt)
     }
 
@@ -101,8 +104,8 @@ struct SchedulingWorker {
 
     /// Ends an assignment: what is in flight ends, and what has attempts is left to the next owner.
     mutating func leave(_ broker: inout SchedulingBroker) {
-        let born = bornAt
-        defer { bornAt = born }
+        let (born, heard) = (bornAt, heardAt)
+        defer { (bornAt, heardAt) = (born, heard) }
         while !inFlight.isEmpty { complete(&broker, value: inFlight.count - 1) }
         for flight in waiting + ready.values.joined() { leave(flight, at: &broker) }
         commit(&broker)
@@ -143,7 +146,7 @@ struct SchedulingWorker {
             for call in made.indices { broker.requests[request].forgotten[call] += made[call] }
         }
         forget()
-        (places, positions, isAlive, bornAt) = ([], [], false, .past)
+        (places, positions, isAlive, bornAt, heardAt) = ([], [], false, .past, nil)
         scheduler.begin([], held: 0..<0, movesPositions: false, now: broker.monotonic)
     }
 

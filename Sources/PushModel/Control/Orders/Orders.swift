@@ -137,20 +137,11 @@ public struct Orders: Sendable {
         standing.values.joined().first { $0.id == id } ?? ended.first { $0.id == id }
     }
 
-    /// The time for which an end before its time counts as young: 10 min in milliseconds.
+    /// The time for which a cancellation counts as young: 10 min in milliseconds.
     private static let youth: Int64 = 600_000
 
-    /// True if records may wait for the end of an order that was released before it, or be ended by a cancellation of the last ten minutes.
-    ///
-    /// - Parameters:
-    ///   - now: The present moment.
-    ///   - isRestart: Whether releases of any age count. Else those of the last ten minutes do: what waited for the others was examined.
-    /// - Returns: True if what waits must be examined.
-    public func mayHaveWaiting(now: Timestamp, isRestart: Bool) -> Bool {
-        let young = now.adding(milliseconds: -Self.youth)
-        return lastCancellation > young
-            || ended.contains { $0.until > now && ($0.release.map { isRestart || $0.at > young } ?? false) }
-    }
+    /// True if a cancellation of the last ten minutes may end what waits.
+    public func hasYoungCancellation(now: Timestamp) -> Bool { lastCancellation > now.adding(milliseconds: -Self.youth) }
 
     /// The moment of the last release of an order whose own end is still to come, or nil.
     public func lastRelease(now: Timestamp) -> Timestamp? {
