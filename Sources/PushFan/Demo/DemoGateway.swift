@@ -38,7 +38,8 @@ final class DemoGateway {
         configuration.groupID = group
         configuration.servesPage = true
         let keysFile = folder + "/keys"
-        let new = try NewKey(KeyTerms([.publish, .read, .payload, .replay, .operate]), at: WallClock.millisecondsSince1970() / 1000)
+        let new = try NewKey(
+            KeyTerms([.publish, .read, .payload, .replay, .operate]), at: WallClock.millisecondsSince1970() / 1000)
         key = new.text
         try KeysStore(keysFile).change { (file: inout KeysFile) throws(KeysFileError) -> Void in try file.add(new.key) }
         configuration.keysFile = keysFile

@@ -19,7 +19,8 @@ enum HoldsCommand {
         }
         for (offset, fault) in book.faulty {
             streams.note(
-                "\(topic), partition \(OrderRecord.partition), offset \(offset): an order that no worker obeys: \(fault.sentence)")
+                "\(topic), partition \(OrderRecord.partition), offset \(offset): an order that no worker obeys: \(fault.sentence)"
+            )
         }
         let standing = book.orders.all.count { $0.word != "cancel" }
         streams.note(Counted.text(standing, "hold or limit stands", "holds or limits stand"))
