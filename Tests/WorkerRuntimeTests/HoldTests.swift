@@ -84,10 +84,11 @@ struct HoldTests {
         let worker = try Self.start(bench)
         try bench.publish(Self.request("held", Self.sale))
         #expect(eventually { bench.metric("pushfan_delayed_total") == 1 })
-        #expect(bench.passTime(by: .seconds(5)) { bench.metric("pushfan_requests_finished_total") == 1 })
+        #expect(bench.passTime(by: .seconds(1)) { bench.metric("pushfan_requests_finished_total") == 1 })
         try worker.stop()
         #expect(bench.clock.millisecondsSince1970 >= order.until.milliseconds)
-        #expect(bench.clock.millisecondsSince1970 < order.until.milliseconds + 60_000)
+        // The clock runs on while records go from lane to lane.
+        #expect(bench.clock.millisecondsSince1970 < order.until.milliseconds + 300_000)
         #expect(Self.calls(bench, "held") == 1)
     }
 

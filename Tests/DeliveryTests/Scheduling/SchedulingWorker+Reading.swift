@@ -98,7 +98,7 @@ extension SchedulingWorker {
             heardAt = broker.now
             sweep.request(now: broker.monotonic)
         }
-        guard sweep.begins(now: broker.monotonic, at: broker.now), sabotage != .neverSweeps else { return }
+        guard sabotage != .neverSweeps, sweep.begins(now: broker.monotonic, at: broker.now) else { return }
         counts.swept += 1
         scheduler.hurry { heldSlots.contains($0.slot) }
     }
