@@ -172,7 +172,7 @@ function open(view) {
   const until = field('until', 'Until, at most 7 days from now', {type: 'datetime-local', required: true})
   const everything = field('everything', 'Nothing is named, so everything is meant: type everything', {value: '', required: true, pattern: 'everything'})
   const give = el('button', {class: 'main', 'data-action': 'give'}, 'Hold')
-  const form = el('form', {class: 'form', oninput: showCommands, onsubmit: submit}, kind, number,
+  const form = el('form', {class: 'form', oninput: showCommands, onchange: showCommands, onsubmit: submit}, kind, number,
     el('div', {class: 'tiles'}, field('hub', 'Hub'), field('tenant', 'Tenant'), field('source', 'Source'), field('label', 'Label', {placeholder: 'campaign=sale', pattern: '[^=]+=.+'}), field('user', 'User'),
       field('request', 'Request, with its parts'), choice('lane', 'Lane', [['', 'any'], ...['high', 'normal', 'bulk', 'own'].map((one) => [one, one])], members.get('lane'))),
     el('p', {class: 'soft small'}, 'What has all that is named here is meant.'), everything,
