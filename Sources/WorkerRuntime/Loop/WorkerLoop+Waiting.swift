@@ -59,8 +59,16 @@ extension WorkerLoop {
         var flight: Flight?
         let result = delayReader.read(slot: slot - delayedPartitions.slots.lowerBound) { flight = takeDelayed($0, in: slot) }
         note(result, of: slot)
-        if case .endOfPartition = result { delayedPartitions.sweep.reachedEnd(of: slot) }
+        if case .endOfPartition(let offset) = result { noteSweepEnd(of: slot, at: offset) }
         return flight
+    }
+
+    /// Ends the sweep of a partition whose end was read. What says so may be older than records behind it.
+    private func noteSweepEnd(of slot: Int, at offset: Int64) {
+        guard delayedPartitions.sweep.isSweeping(slot),
+            let marks = delayReader.watermarks(slot: slot - delayedPartitions.slots.lowerBound), marks.high <= offset
+        else { return }
+        delayedPartitions.sweep.reachedEnd(of: slot)
     }
 
     /// Reads the first record of each partition that lies unread, so that it is known when it is due. It goes on when there is

@@ -19,8 +19,9 @@ struct LaneSweepTests {
 
     @Test(
         arguments: [
-            ([], []), ([0], [2, 32]), ([0, 1], [2, 32]), ([0, 3], [2, 32, 62]), ([0, 40], [2, 32, 62, 92]),
-            ([0, 100], [2, 32, 102, 132]),
+            ([], []), ([0], [2, 10]), ([0, 1], [2, 10]), ([0, 3], [2, 5, 13]), ([0, 40], [2, 10, 42, 50]),
+            // Six at once, and then one after 30 s each.
+            ([0, 20, 40, 60], [2, 10, 22, 30, 42, 50, 62, 70]), ([0, 11, 22, 33], [2, 10, 13, 21, 24, 32, 35, 62]),
         ] as [(Set<Int64>, [Int64])])
     func itIsDoneTwiceAfterARequestAndNotMoreOften(requests: Set<Int64>, sweeps: [Int64]) {
         #expect(self.sweeps(requestedAt: requests) == sweeps)
