@@ -89,7 +89,8 @@ extension Catalogue {
     /// Calls at the second hub while it was held, and a hub that got none before, which would show nothing.
     private static func begun(_ stage: Stage, _ evidence: Evidence) -> Finding {
         guard let span = stage.secondHubOutage else { return Finding(.holds, measured: 1, examples: ["no hold was released"]) }
-        let calls = evidence.calls.filter(\.isOfSecondHub)
+        // A worker that starts asks each hub how it is, for no user.
+        let calls = evidence.calls.filter { $0.isOfSecondHub && $0.user != nil }
         guard calls.contains(where: { $0.at < span.lowerBound }), calls.contains(where: { $0.at > span.upperBound }) else {
             return Finding(.holds, measured: 1, examples: ["the held hub got no call before, or none afterwards"])
         }
