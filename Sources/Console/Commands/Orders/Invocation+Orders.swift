@@ -16,11 +16,20 @@ extension Invocation {
             do throws(KafkaError) {
                 try order.write(with: producer, to: topic)
                 try producer.flush(timeout: context.timeout)
-                if let error = producer.failedDeliveries.first { throw error }
+                if let error = producer.failedDeliveries.first { throw Self.cause(of: error, in: producer) }
             } catch {
                 throw failure(error, settings.kafka, to: "write to \(name)")
             }
         }
+    }
+
+    /// The refusal for which a producer has given its records up, or else the error itself. Who may write to no topic is refused before the
+    /// first record.
+    private static func cause(of error: KafkaError, in producer: Producer) -> KafkaError {
+        while let event = producer.nextEvent() {
+            if case .error(let cause) = event, cause.isAuthorization { return cause }
+        }
+        return error
     }
 
     /// Reads the orders that were given until now.
