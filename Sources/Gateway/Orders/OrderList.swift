@@ -26,12 +26,3 @@ struct OrderList: Sendable {
         if shown.count < orders.count { json.add("\(name)_omitted", value: orders.count - shown.count) }
     }
 }
-
-extension ScopeCounts {
-    /// As JSON.
-    var json: [UInt8] {
-        JSONObject([
-            "waiting": waiting, "running": running, "delayed": delayed, "sent": sent, "other": other, "complete": isComplete,
-        ]).bytes
-    }
-}

@@ -28,6 +28,13 @@ package struct ScopeCounts: Sendable, Equatable {
 
     /// The requests that have not ended.
     package var open: Int { waiting + running + delayed }
+
+    /// The counts as one JSON object.
+    package var json: [UInt8] {
+        JSONObject([
+            "waiting": waiting, "running": running, "delayed": delayed, "sent": sent, "other": other, "complete": isComplete,
+        ]).bytes
+    }
 }
 
 extension JobContext {

@@ -175,13 +175,7 @@ struct SchedulingModel {
         }
         if let fault = endHold() { return fault }
         for round in 0..<4000 {
-            for who in workers.indices {
-                workers[who].turn(&broker, value: 127)
-                for value in 0..<4 { send(who, value: value) }
-                while !workers[who].requestsInFlight.isEmpty { workers[who].complete(&broker, value: 0) }
-                workers[who].commit(&broker)
-                if let fault = workers[who].fault { return fault }
-            }
+            if let fault = playRound() { return fault }
             if broker.requests.allSatisfy({ $0.results == 1 }), broker.logs.values.allSatisfy(\.records.isEmpty) {
                 return faultOfAttempts()
             }
@@ -189,6 +183,18 @@ struct SchedulingModel {
         }
         let left = broker.requests.first { $0.results == 0 }
         return left.map { "\($0) never has a result" } ?? "a record is never finished"
+    }
+
+    /// Lets each worker do all that it can at this moment.
+    private mutating func playRound() -> String? {
+        for who in workers.indices {
+            workers[who].turn(&broker, value: 127)
+            for value in 0..<4 { send(who, value: value) }
+            while !workers[who].requestsInFlight.isEmpty { workers[who].complete(&broker, value: 0) }
+            workers[who].commit(&broker)
+            if let fault = workers[who].fault { return fault }
+        }
+        return nil
     }
 
     /// Releases what is held. What waits in a lane for that alone has its end within two minutes.
@@ -201,13 +207,7 @@ struct SchedulingModel {
                 && !request.wasDeferred && request.results == 0
         }
         for _ in 0..<40 {
-            for who in workers.indices {
-                workers[who].turn(&broker, value: 127)
-                for value in 0..<4 { send(who, value: value) }
-                while !workers[who].requestsInFlight.isEmpty { workers[who].complete(&broker, value: 0) }
-                workers[who].commit(&broker)
-                if let fault = workers[who].fault { return fault }
-            }
+            if let fault = playRound() { return fault }
             broker.now = broker.now.adding(milliseconds: 3000)
         }
         return awaited.first { broker.requests[$0].results == 0 }.map { "\(broker.requests[$0]) waits although it is released" }

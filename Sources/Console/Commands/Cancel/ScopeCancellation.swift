@@ -129,11 +129,4 @@ extension ScopeCounts {
         "waiting \(waiting), running \(running), delayed \(delayed), sent \(sent), other \(other)"
             + (isComplete ? "" : "; not all was read, so there may be more")
     }
-
-    /// The counts as one JSON object.
-    var json: [UInt8] {
-        JSONObject([
-            "waiting": waiting, "running": running, "delayed": delayed, "sent": sent, "other": other, "complete": isComplete,
-        ]).bytes
-    }
 }
