@@ -60,6 +60,8 @@ public struct ResultFilter: Sendable, Equatable {
 
     /// All of them hold.
     public private(set) var terms: [Term] = []
+    /// Conditions on the request as it was published, all of which hold, too. No result says whether they do.
+    public private(set) var sought: [Sought] = []
     /// The first moment at which a result may have been written, in milliseconds since 1970.
     public private(set) var since: Int64?
     /// The first moment at which a result was written too late.
@@ -87,6 +89,7 @@ public struct ResultFilter: Sendable, Equatable {
     /// Adds all that another filter demands.
     public mutating func add(_ other: ResultFilter) {
         terms += other.terms
+        sought += other.sought
         if let since = other.since { add(since: since) }
         if let until = other.until { add(until: until) }
     }
@@ -102,6 +105,9 @@ public struct ResultFilter: Sendable, Equatable {
     public var includesParts: Bool { terms.contains(where: \.includesParts) }
 
     mutating func add(_ term: Term) { terms.append(term) }
+
+    /// Adds a condition on the request as it was published.
+    public mutating func add(_ condition: Sought) { sought.append(condition) }
 
     /// Adds that a result was written at this moment or later, in milliseconds since 1970.
     public mutating func add(since moment: Int64) { since = max(since ?? moment, moment) }

@@ -1,0 +1,17 @@
+package import Replay
+package import ResultQuery
+
+/// A request in the index of requests.
+package struct IndexedRequest: Sendable, Equatable {
+    /// The record that it was published with.
+    package let place: RecordPlace
+    /// The moment of publication, in milliseconds since 1970.
+    package let publishedAt: Int64
+    /// What its record says of it.
+    package let facts: RequestFacts
+
+    /// A request.
+    package init(place: RecordPlace, publishedAt: Int64, facts: RequestFacts) {
+        (self.place, self.publishedAt, self.facts) = (place, publishedAt, facts)
+    }
+}
