@@ -37,6 +37,7 @@ extension Settings {
         configuration.dedupeReach = worker.dedupeReach
         configuration.reservedTags = gateway.reservedTags
         configuration.docsURL = gateway.docsURL
+        configuration.title = gateway.title
         configuration.userTag = self.hub.userTag
         configuration.hubTimeout = settings.requestTimeout
         configuration.topics = kafka.topics
@@ -46,7 +47,10 @@ extension Settings {
         configuration.planning = planning()
         configuration.callsAtOnce = worker.maxInFlight
         // With another hub that is wrong, requests are explained for its own hub alone.
-        if let sketch = try? workerSketch() { configuration.worker = sketch }
+        if let sketch = try? workerSketch() {
+            configuration.worker = sketch
+            configuration.knowsAllHubs = sketch.isWhole && sketch.hubs.count > 1
+        }
         return configuration
     }
 
