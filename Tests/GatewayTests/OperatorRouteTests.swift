@@ -36,7 +36,8 @@ import Testing
         let every: [(OperatorRoute, Scope)] = [
             (.results, .read), (.searchResults, .read), (.failures, .read), (.searchFailures, .read), (.deadLetters, .read),
             (.status, .read), (.history, .read), (.replays, .read),
-            (.replays, .replay), (.replay(id: "a"), .replay), (.leftovers(id: "a"), .read), (.plan, .replay), (.deletePlan(id: "a"), .replay),
+            (.replays, .replay), (.replay(id: "a"), .replay), (.leftovers(id: "a"), .read), (.plan, .replay),
+            (.deletePlan(id: "a"), .replay),
             (.holds, .read), (.holds, .operate), (.hold, .operate), (.release(id: "a"), .operate), (.cancelScope, .operate),
             (.command(.run, id: "a"), .replay), (.command(.stop, id: "a"), .replay),
         ]

@@ -15,7 +15,7 @@ struct Publisher: Sendable, Equatable {
 
 extension Publisher {
     init(_ key: APIKey) {
-        self.init(keyID: key.id, tenant: key.terms.tenant, source: key.source, scopes: key.terms.scopes,
-            comment: key.terms.comment)
+        self.init(
+            keyID: key.id, tenant: key.terms.tenant, source: key.source, scopes: key.terms.scopes, comment: key.terms.comment)
     }
 }

@@ -21,7 +21,8 @@ struct WebPage: Sendable {
             throw GatewayFailure.configuration("gateway.ui: the page needs keys, and gateway.keys_file is not set")
         }
         let proxies = try TrustedProxies(configuration.trustedProxies)
-        return try WebPage(SessionKeeper(keys, services: services), version: configuration.version, title: configuration.title,
+        return try WebPage(
+            SessionKeeper(keys, services: services), version: configuration.version, title: configuration.title,
             proxies: proxies)
     }
 

@@ -150,7 +150,9 @@ extension APIProblem {
     static func replayWasRun(_ state: String) -> APIProblem {
         APIProblem(
             409, code: .replayEnded,
-            detail: "The replay is \(state): plans that were never run can be deleted. What was run is forgotten by itself after 30 days.")
+            detail:
+                "The replay is \(state): plans that were never run can be deleted. What was run is forgotten by itself after 30 days."
+        )
     }
 
     /// 409: it has to end first.

@@ -39,7 +39,7 @@ public struct GatewayConfiguration: Sendable {
     public var reservedTags: [String] = []
     /// The address before a code, where pages say what it means, such as `https://example.com/pushfan#`; nil for none.
     public var docsURL: String?
-    /// The name of the environment, such as `production`, that the page shows; nil for none.
+    /// The name of the environment, such as `production`, that the page shows. Default none.
     public var title: String?
     /// The tag of a user, with `{user}` for the name, as the workers have it.
     public var userTag = "username:{user}"

@@ -73,7 +73,8 @@ enum PlanCommand {
         guard let hubs, let edit = edits.last(where: { $0.path == ["hub"] }), let name = hubs.unknown(edit.text) else { return }
         throw .usage(
             "--set: hub \(Sanitised.quoted(name)) is in no settings",
-            hint: Spelling.nearest(to: name, among: hubs.all).map { "did you mean \($0)?" } ?? "hubs: \(hubs.all.joined(separator: ", "))")
+            hint: Spelling.nearest(to: name, among: hubs.all).map { "did you mean \($0)?" }
+                ?? "hubs: \(hubs.all.joined(separator: ", "))")
     }
 
     /// The filter of the command line, or that of a plan whose leftovers are meant, and what its author named that is else left out.

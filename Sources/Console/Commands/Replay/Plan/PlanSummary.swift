@@ -35,7 +35,8 @@ struct PlanSummary {
             lines.append("repair      \(count) \(code.rawValue): \(code.repair ?? "")")
         }
         for (hub, count) in counts.unknownHubs.sorted(by: { $0.key < $1.key }) {
-            lines.append("repair      \(count) name hub \(Sanitised.quoted(hub)), which is in no settings: --set hub=NAME names another")
+            lines.append(
+                "repair      \(count) name hub \(Sanitised.quoted(hub)), which is in no settings: --set hub=NAME names another")
         }
         lines.append(
             "time        about \(time) at \(Int(pace.rate)) requests a second, for one worker with"
