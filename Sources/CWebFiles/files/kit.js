@@ -111,7 +111,7 @@ export const button = (text, onclick, properties = {}) => el('button', {type: 'b
 /** A button that copies a text. Without a clipboard it shows it for the keyboard. */
 export const copier = (text, what = 'the id') => button('Copy', async (event) => {
   const {target} = event
-  try { await navigator.clipboard.writeText(text) } catch { return prompt(`Copy ${what}`, text) }
+  try { await navigator.clipboard.writeText(text) } catch { prompt(`Copy ${what}`, text) }
   say(target, 'Copied')
   setTimeout(() => say(target, 'Copy'), 2000)
 }, {class: 'bare small', 'aria-label': `Copy ${what}`, 'data-action': 'copy'})

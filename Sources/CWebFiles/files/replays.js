@@ -3,7 +3,7 @@
 import {address, asCommands, call, get, may, segment, target} from './api.js'
 import {announce, button, bytes, copier, count, duration, el, facts, notice, plural, say, shell, show, state, table, time, tone} from './kit.js'
 import {pretty} from './json.js'
-import {isQuiet, present} from './live.js'
+import {present} from './live.js'
 import {terms} from './requests.js'
 import {counts, go, link, needs, pager, problemNotice, watchNew} from './view.js'
 
@@ -202,7 +202,7 @@ function openOne(view) {
     const isMany = plan.requests > unasked
     const reason = el('input', {name: 'reason', value: plan.reason ?? '', required: true, maxlength: 512, autocomplete: 'off'})
     const typed = isMany ? el('input', {name: 'count', inputmode: 'numeric', required: true, autocomplete: 'off', oninput: () => checkTyped()}) : null
-    const number = () => Number(typed.value.replace(/[\s,.'’_]/g, '') || NaN)
+    const number = () => Number((typed?.value ?? '').replace(/[\s,.'’_]/g, '') || NaN)
     const checkTyped = () => typed?.setCustomValidity(number() === plan.requests ? '' : `Type ${count(plan.requests)}`)
     checkTyped()
     const speed = el('input', {name: 'rate', type: 'number', min: 1, max: 1000000, value: plan.rate ?? '', placeholder: '500'})
