@@ -39,7 +39,7 @@ function open() {
   if (!session.current) return signIn()
   leaving?.abort()
   leaving = new AbortController()
-  for (const dialog of document.querySelectorAll('dialog')) if (dialog.open) dialog.close()
+  for (const dialog of /** @type {NodeListOf<any>} */ (document.querySelectorAll('dialog[open]'))) dialog.close()
   const {screen, id, members} = place()
   const {signal} = leaving
   const view = screen.at(id)
