@@ -3,6 +3,7 @@ import FanOut
 public import Gateway
 import HubAuth
 import HubREST
+import Intake
 import WorkerRuntime
 
 /// From settings to the configuration of a gateway.
