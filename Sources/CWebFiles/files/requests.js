@@ -158,7 +158,7 @@ export const broad = (line) => ['to:all,tags,expression', ...terms(line).filter(
 const wheres = {published: 'waits to be read', in_work: 'a worker is at work on it', delayed: 'is due', held: 'waits behind another', in_parts: 'parts are on the way',
   done: 'no result is kept', dead_letter: 'was not understood'}
 
-/** Where a request without a result is. */
+/** The place of a request without a result. */
 export const whereText = ({state: word, due, parts}) => parts ? `${parts.count === undefined ? plural(parts.ended, 'part') : `${count(parts.ended)} of ${plural(parts.count, 'part')}`} ended`
   : Date.parse(due) > Date.now() ? `waits for ${untilText(due)}` : wheres[word] ?? ''
 
