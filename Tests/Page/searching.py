@@ -15,12 +15,13 @@ from trial import MADE, case, check, equal
 ANSWERS = """
 window.answers = arguments[0]
 window.asked = []
+window.watched = []
 const fetched = window.fetch
 window.fetch = async (...given) => {
   const path = String(given[0]?.url ?? given[0])
   if (!/v1\\/requests[/?]/.test(path)) return fetched(...given)
   const isWatch = /limit=100/.test(path)
-  if (!isWatch) window.asked.push(path)
+  ;(isWatch ? window.watched : window.asked).push(path)
   const none = {items: [], searched: {by: 'index', order: 'published', complete: true}}
   const [status, body] = isWatch ? [200, {...none, items: window.newer ?? []}] : window.answers.shift() ?? [200, none]
   return new Response(JSON.stringify(body), {status, headers: {'Content-Type': 'application/json'}})
@@ -118,7 +119,8 @@ def rows_say(trial):
 @case("a search that fails leaves no rows of another one, and says since when those of the same stand")
 def failed_search(trial):
     alice, broken = sent("of-alice"), row("broken", "failed", result=result("failed"))
-    hand(trial, page(alice, broken), AWAY, AWAY, page(alice), [400, {"status": 400, "code": "invalid", "detail": "stat is no field."}])
+    hand(trial, page(alice, broken), AWAY, AWAY, page(alice),
+         [400, {"status": 400, "code": "invalid", "detail": "stat is no field."}], [400, {"status": 400, "code": "invalid", "detail": "from: it is no time."}])
     search(trial, "alice")
     wait(lambda: has_row(trial, "of-alice") and replays(trial), "the rows of a search")
 
@@ -138,6 +140,10 @@ def failed_search(trial):
     check(not has_row(trial, "of-alice"), "rows of another search stay beside a refusal")
     described = trial.browser.find("[name=filter]").get_dom_attribute("aria-describedby").split()
     check("no field" in trial.shown(f"#{described[-1]}"), "the refusal does not describe the line")
+    trial.fill("[name=from]", "once")
+    trial.browser.keys("Enter")
+    wait(lambda: trial.browser.find("[name=from][aria-invalid=true][aria-describedby=filter-problem]"), "a time that is refused is marked")
+    check(not trial.browser.find("[name=filter][aria-invalid]"), "the line is marked with it")
 
 
 @case("a search that has not ended says how far it is, goes on from there, and asks by the difference from UTC where the zone's name is unknown")
@@ -170,6 +176,13 @@ def result_is_no_news(trial):
     due = row("due", "delayed", published_at="2026-11-28T10:00:00.000Z", topic="t", partition=0, offset=0)
     trial.browser.script("window.newer = arguments[0]", [row("newer", "published", topic="t", partition=0, offset=2), ended, due])
     equal(trial.browser.await_element("[data-action=show-new]").text, "1 new", "the bar")
+    over = {"from": AT, "to": "2026-11-28T14:00:00.000Z"}
+    hand(trial, page(waiting, searched=over))
+    search(trial, "alice")
+    wait(lambda: has_row(trial, "waiting"), "it is in the list of a time that is over")
+    before = trial.browser.script("return window.watched.length")
+    trial.pass_events(12)
+    equal(trial.browser.script("return window.watched.length"), before, "questions about what is new in a time that is over")
 
 
 @case("a list fits 1,280 and 390 whatever is in it, and text from elsewhere stays text")

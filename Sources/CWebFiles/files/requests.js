@@ -43,6 +43,7 @@ const names = {
   generation: ['of a replay: 1, or more for a replay of a replay', '1 >1'],
 }
 
+const sought = 'a user, an id, a device, words of a title, 14:05, yesterday 9:00..9:30'
 const term = /(?:"(?:\\.|[^"\\])*"?|[^\s"])+/g
 /** The terms of a filter. */
 export const terms = (filter) => filter.match(term) ?? []
@@ -86,7 +87,7 @@ function combo(text, seen) {
   const list = el('ul', {class: 'options', role: 'listbox', id: 'filter-options', 'aria-label': 'Suggestions', hidden: true, onpointerdown: (event) => event.preventDefault()})
   const input = el('input', {
     name: 'filter', value: text, role: 'combobox', 'aria-label': 'Search', 'aria-describedby': 'filter-help', 'aria-autocomplete': 'list', 'aria-expanded': 'false',
-    'aria-controls': 'filter-options', autocomplete: 'off', spellcheck: 'false', placeholder: 'a user, an id, a device, words of a title, 14:05, yesterday 9:00..9:30',
+    'aria-controls': 'filter-options', autocomplete: 'off', spellcheck: 'false', placeholder: sought,
     oninput: () => open(), onclick: () => open(), onblur: () => close(), onkeydown: press,
   })
   let options = [], at = -1
@@ -201,7 +202,7 @@ const columns = () => [
 ]
 const list = (caption, hidden) => table(caption, columns(), {hidden, data: ({id}) => ({'data-row': id})})
 
-/** How far a search went, in a sentence. */
+/** The extent of a search, in a sentence. */
 export const extent = ({by, records, of, since, complete}) => `Searched ${since ? `back to ${untilText(since)}` : complete ? 'all that is kept' : 'a part'}, ${by === 'index' ? 'in the index'
   : `in Kafka, without an index${of === undefined ? '' : `: ${count(records)} of ${plural(of, 'record')}`}`}.`
 
@@ -250,9 +251,11 @@ function open(view) {
   }
 
   function complain(problem) {
-    const isFault = problem?.status === 400
-    mark(input, 'aria-invalid', isFault && 'true')
-    mark(input, 'aria-describedby', `filter-help${isFault ? ' filter-problem' : ''}`)
+    const faulty = problem?.status === 400 ? {from, to}[problem.message.split(':')[0]] ?? input : null
+    for (const field of [input, from, to]) {
+      mark(field, 'aria-invalid', field === faulty && 'true')
+      mark(field, 'aria-describedby', [field === input && 'filter-help', field === faulty && 'filter-problem'].filter(Boolean).join(' ') || null)
+    }
     wrong.hidden = !problem
     show(wrong, problem && problemNotice(problem))
   }
@@ -267,7 +270,7 @@ function open(view) {
       if (mine === turn) take(wanted, cursor, page, isTyped)
     } catch (problem) {
       if (mine !== turn || view.signal.aborted || problem.status === 401) return
-      if (problem.status === 400 && /\bzone\b/i.test(problem.message) && zone !== offset()) {
+      if (problem.status === 400 && /^zone\b/.test(problem.message) && zone !== offset()) {
         zone = own = offset()
         return load(wanted, cursor, isTyped)
       }
@@ -336,7 +339,8 @@ function open(view) {
 
   // Asks since the newest on screen, which costs little however much there is.
   const fresh = watchNew(view, async () => {
-    if (!loaded) return []
+    // Nothing new comes into a time that is over.
+    if (!loaded || Date.parse(searched.to) < Date.now()) return []
     const since = (items[0] && moment(items[0])) ?? loaded
     const page = await ask(call({...asked, filter: `${asked.filter} since:${since}`, from: ''}, undefined, 100), view.signal)
     // What is delayed matches by the time at which it is due.
@@ -356,7 +360,7 @@ function open(view) {
   view.frame(el('div', {class: 'end row'}, mend),
     el('form', {class: 'row', role: 'search', onsubmit: (event) => { event.preventDefault(); search() }}, node,
       el('label', {class: 'row'}, 'From', from), el('label', {class: 'row'}, 'To', to), el('button', {class: 'main'}, 'Search')),
-    el('p', {class: 'small soft', id: 'filter-help'}, "A user, an id, a device, a label's value, words of a title; times such as 14:05, today or yesterday 9:00..9:30. user: device: title: to: state: hub: and others narrow. ", zoned), understood,
+    el('p', {class: 'small soft', id: 'filter-help'}, `Finds ${sought}. user: device: title: to: label.NAME: state: hub: narrow it. `, zoned), understood,
     wrong, el('div', {class: 'row'}, el('div', {class: 'row', role: 'group', 'aria-label': 'Often asked'}, quick), fresh),
     el('section', {class: 'card'}, old, rows.node, el('div', {class: 'row'}, rest, far)), perhaps, as)
   fill()
