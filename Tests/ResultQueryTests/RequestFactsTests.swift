@@ -104,6 +104,14 @@ import Testing
         #expect(tags.masked(revealing: []) == tags)
     }
 
+    @Test func whoExcludesANameOrGuessesAtItGaveNone() throws {
+        let sought = [
+            Sought(.user, is: "alice"), Sought(.user, is: "bo*"), Sought(.anything, is: "zoë"), Sought(.device, is: "i"),
+            Sought(.user, is: "carl", isNegated: true), Sought(.title, is: "dora"),
+        ]
+        #expect(try ResultFilter(sought).givenNames == ["alice", "zoë", "i"])
+    }
+
     @Test func anAudienceIsWrittenForLists() {
         let json = String(decoding: AudienceSummary(.users, names: ["al\"ice"]).json, as: UTF8.self)
         #expect(json == #"{"kind":"users","count":1,"names":["al\"ice"],"text":"al\"ice"}"#)

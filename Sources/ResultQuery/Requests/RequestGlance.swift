@@ -9,8 +9,8 @@ struct RequestGlance: Sendable {
     /// A condition of which one of the needles must stand in the record.
     private struct Clause: Sendable {
         let needles: [ByteNeedle]
-        /// A needle has a slash, which may be escaped.
-        let hasSlash: Bool
+        /// Other bytes that stand for some of a needle's, if any of these do.
+        let disguises: [ByteNeedle]
         /// A broad request may have reached the person that is sought, whatever stands in it.
         var sparesBroad = false
         /// A handle may be written in another form.
@@ -23,7 +23,12 @@ struct RequestGlance: Sendable {
             let needles = texts.compactMap { RequestGlance.needle(in: $0, ignoringCase: ignoresCase) }
             guard needles.count == texts.count else { return nil }
             self.needles = needles
-            hasSlash = texts.contains { $0.utf8.contains(UInt8(ascii: "/")) }
+            var disguises = [RequestGlance.escape]
+            if texts.contains(where: { $0.utf8.contains(UInt8(ascii: "/")) }) { disguises.append(RequestGlance.escapedSlash) }
+            if ignoresCase, texts.contains(where: { $0.utf8.contains(UInt8(ascii: "k")) }) {
+                disguises.append(RequestGlance.kelvin)
+            }
+            self.disguises = disguises
         }
     }
 
@@ -52,7 +57,7 @@ struct RequestGlance: Sendable {
                 let audience = AudienceGlance(json)
                 if clause.sparesBroad && audience.mayBeBroad || clause.sparesDevices && audience.mayBeDevices { continue }
             }
-            return !Self.mayHide(in: json) && !(clause.hasSlash && Self.escapedSlash.isFound(in: json))
+            return !clause.disguises.contains { $0.isFound(in: json) }
         }
         return false
     }
@@ -61,11 +66,8 @@ struct RequestGlance: Sendable {
     private static let escape = ByteNeedle("\\u", ignoringCase: false)
     /// The sign for kelvin, the one character beyond ASCII whose small form is a letter of ASCII.
     private static let kelvin = ByteNeedle("\u{212A}", ignoringCase: false)
-
     /// The escape that may stand for a slash.
     private static let escapedSlash = ByteNeedle("\\/", ignoringCase: false)
-
-    private static func mayHide(in json: Span<UInt8>) -> Bool { escape.isFound(in: json) || kelvin.isFound(in: json) }
 }
 
 extension RequestGlance {

@@ -41,7 +41,7 @@ struct SoughtValues {
             case .audience: .audience
             }
         isNegated = sought.isNegated
-        isPerson = !kinds.isDisjoint(with: .persons)
+        isPerson = sought.mayBePerson
         let hasHandles = kinds.contains(.handle)
         let hasWords = readsTitles && (sought.subject == .title || sought.subject == .anything)
         values = sought.values.map { value in
