@@ -165,6 +165,24 @@ import Testing
         }
     }
 
+    @Test func forManyValuesRecordsAreRead() throws {
+        let few = Sought(.user, values: (0..<8).map { .init("stranger-\($0)") })
+        let many = Sought(.user, values: (0..<9).map { .init("stranger-\($0)") })
+        #expect(RequestMatcher(try ResultFilter([few])).rulesOut(bytesOf: RequestRecords.users))
+        #expect(!RequestMatcher(try ResultFilter([many])).rulesOut(bytesOf: RequestRecords.users))
+    }
+
+    @Test func whatAListShowsAsTheTitleIsFound() throws {
+        let alert = #""payloads":{"apple":{"body":{"aps":{"alert":"Hi there"}}}}"#
+        let matcher = RequestMatcher(try ResultFilter([Sought(.title, is: "there")]))
+        for message in ["", #""message":{"title":"","data":{"a":"b"}},"#, #""message":{"title":"Hello","data":{"a":"b"}},"#] {
+            let json = #"{"audience":{"broadcast":true},"# + message + alert + "}"
+            let isFound = matcher.match(json) != .none
+            #expect(isFound == (RequestFacts(RequestRecords.read(json)).title == "Hi there"), "\(json)")
+            #expect(isFound == !message.contains("Hello"))
+        }
+    }
+
     @Test func possibleRequestsAreRuledOutForThoseWhoDoNotSeekThem() throws {
         let filter = try ResultFilter([Sought(.user, is: "carol")])
         let json = RequestRecords.tags

@@ -8,6 +8,9 @@ import PushModel
 struct RequestGlance: Sendable {
     /// A condition of which one of the needles must stand in the record.
     private struct Clause: Sendable {
+        /// The most needles. To look for more takes longer than to read the record.
+        static let needleLimit = 8
+
         let needles: [ByteNeedle]
         /// Other bytes that stand for some of a needle's, if any of these do.
         let disguises: [ByteNeedle]
@@ -18,8 +21,10 @@ struct RequestGlance: Sendable {
         /// The sought text may be in the record's headers.
         var sparesHeaders = false
 
-        /// A condition, of which each text is one of the needles. Nil if a record may have one of them in other bytes.
+        /// A condition, of which each text is one of the needles. Nil if a record may have one of them in other bytes, or if
+        /// there are too many.
         init?(_ texts: [String], ignoringCase ignoresCase: Bool) {
+            guard texts.count <= Self.needleLimit else { return nil }
             let needles = texts.compactMap { RequestGlance.needle(in: $0, ignoringCase: ignoresCase) }
             guard needles.count == texts.count else { return nil }
             self.needles = needles
