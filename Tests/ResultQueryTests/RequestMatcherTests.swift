@@ -133,7 +133,8 @@ import Testing
     }
 
     @Test(arguments: [
-        (RequestRecords.users, Sought.Subject.user, "carol", true), (RequestRecords.users, .title, "goal", true),
+        (RequestRecords.users, Sought.Subject.user, "carol", true), (RequestRecords.users, .user, "a/b", true),
+        (RequestRecords.users, .title, "goal", true),
         (RequestRecords.tags, .user, "carol", false), (RequestRecords.all, .user, "carol", false),
         (RequestRecords.all, .title, "carol", true),
         (RequestRecords.expression, .anything, "carol", false), (RequestRecords.users, .anything, "carol", true),

@@ -129,12 +129,11 @@ extension RequestGlance {
         value.hasPattern || value.text.utf8.allSatisfy { $0.isHexadecimalDigit || $0 == 0x20 || $0 == 0x3C || $0 == 0x3E }
     }
 
-    /// The needle for a text, or nil for one that a record may have in other bytes: with characters that JSON escapes, or with letters
-    /// that have other small forms.
+    /// The needle for a text, or nil for one that a record may have in other bytes: with characters that JSON always escapes, or with
+    /// letters that have other small forms.
     fileprivate static func needle(in text: String, ignoringCase: Bool = true) -> ByteNeedle? {
         let isPlain = text.utf8.allSatisfy {
-            $0 >= 0x20 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") && $0 != UInt8(ascii: "/")
-                && $0 != 0x7F && (!ignoringCase || $0 < 0x80)
+            $0 >= 0x20 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") && $0 != 0x7F && (!ignoringCase || $0 < 0x80)
         }
         return isPlain && !text.isEmpty ? ByteNeedle(text, ignoringCase: ignoringCase) : nil
     }
