@@ -17,7 +17,10 @@ final class RequestBucket {
         let json: [UInt8]
     }
 
-    private static let patience = Duration.seconds(2)
+    /// The waits for others: of questions for a transaction, and of that for a question, which lasts for 10 s at most.
+    private static let (readPatience, writePatience) = (Duration.seconds(2), Duration.seconds(15))
+    /// The rows that a question looks at in a row. Between them what is added gets its turn.
+    private static let turn = 1000
     /// The pages that a connection keeps, in KiB.
     private static let cache = 512
     /// A pack has about so many bytes of facts at most. To see those of one request, all are unpacked.
@@ -49,9 +52,12 @@ final class RequestBucket {
     ///   - isMade: True to make the tables where the file is empty.
     /// - Throws: Damage, which a file of another index is, too.
     init(path: String, epoch: Int64, secrets: IndexSecrets, isMade: Bool) throws(SQLiteError) {
-        database = try Database(path: path, waiting: Self.patience)
+        database = try Database(path: path, waiting: isMade ? Self.writePatience : Self.readPatience)
         self.secrets = secrets
-        try database.execute("PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -\(Self.cache)")
+        // What is added stays in memory until its transaction is written, so that questions have to wait for that alone.
+        try database.execute(
+            "PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -\(Self.cache); PRAGMA cache_spill = OFF"
+        )
         if isMade, try database.integer("SELECT count(*) FROM sqlite_schema") == 0 {
             try database.write { () throws(SQLiteError) in
                 try database.execute(Self.tables + "INSERT INTO source VALUES (\(epoch), 0)")
@@ -100,20 +106,25 @@ final class RequestBucket {
             : "word CROSS JOIN request r ON r.id = word.rowid WHERE word MATCH CAST(? AS TEXT) AND word.rowid"
         let order = expression == nil ? "r.id" : "word.rowid"
         let statement = try database.prepare(
-            "SELECT \(Self.columns) FROM \(source) BETWEEN ? AND ? AND r.is_due = ? ORDER BY \(order) DESC")
+            "SELECT \(Self.columns) FROM \(source) BETWEEN ? AND ? AND r.is_due = ? ORDER BY \(order) DESC LIMIT \(Self.turn)")
         let ids = IndexHour.ids(of: moments)
-        try statement.bind(expression, at: 0)
-        try statement.bind(ids.lowerBound, at: 1)
-        try statement.bind(ids.upperBound, at: 2)
-        try statement.bind(isDue ? 1 : 0, at: 3)
-        defer { statement.reset() }
+        var last = ids.upperBound
         var found: [Found] = []
-        while try statement.step() {
-            if found.count >= limit, let last = found.last, let id = statement.integer(3), IndexHour.time(ofID: id) != last.time {
-                break
+        while last >= ids.lowerBound {
+            try statement.bind(expression, at: 0)
+            try statement.bind(ids.lowerBound, at: 1)
+            try statement.bind(last, at: 2)
+            try statement.bind(isDue ? 1 : 0, at: 3)
+            defer { statement.reset() }
+            var count = 0
+            while try statement.step() {
+                guard let id = statement.integer(3) else { throw .damage("a request has no moment") }
+                if found.count >= limit, let oldest = found.last, IndexHour.time(ofID: id) != oldest.time { return found }
+                (last, count) = (id - 1, count + 1)
+                let row = try self.found(statement)
+                if isWanted(row) { found.append(row) }
             }
-            let row = try self.found(statement)
-            if isWanted(row) { found.append(row) }
+            if count < Self.turn { break }
         }
         return found
     }

@@ -57,6 +57,8 @@ final class RequestStore {
 
     private let folder: String
     private let state: Database
+    /// The hours that were given up since they were asked for last.
+    private var givenUp: Set<Int64> = []
     private var counts: [Int64: Int] = [:]
     private var makings: [Int64: Int] = [:]
     private var open: [(hour: Int64, bucket: RequestBucket)] = []
@@ -141,12 +143,10 @@ final class RequestStore {
                 files.append(HourFile(hour: hour, making: 0))
             } catch {
                 guard error.isDamage else { throw error }
-                removeFile(hour)
-                // One of another index has no gap to leave, for then nothing is in this one yet.
-                if since != nil { try raise(since: IndexHour.start(of: hour + 1)) }
+                // One of another index leaves no gap, for then nothing is in this one yet.
+                if since == nil { removeFile(hour) } else { try giveUp(hour) }
             }
         }
-        floor = since ?? floor
         files.sort { $0.hour < $1.hour }
         count = counts.values.reduce(0, +)
     }
@@ -203,7 +203,8 @@ final class RequestStore {
             guard let topic = rows.bytes(0), let partition = rows.integer(1), let next = rows.integer(2) else { continue }
             var position = IndexPosition(next: next)
             if let offset = rows.integer(3), let time = rows.integer(4) { position.witness = .init(offset: offset, time: time) }
-            positions[TopicPartition(topic: String(decoding: topic, as: UTF8.self), partition: Int32(clamping: partition))] = position
+            positions[TopicPartition(topic: String(decoding: topic, as: UTF8.self), partition: Int32(clamping: partition))] =
+                position
         }
         return positions
     }
@@ -261,8 +262,15 @@ final class RequestStore {
 
     /// Removes the file of an hour whose content is wrong. What is older counts as missing, until `finishRefilling`.
     func giveUp(_ hour: Int64) throws(SQLiteError) {
+        givenUp.insert(hour)
         remove(hour)
         try raise(since: IndexHour.start(of: hour + 1))
+    }
+
+    /// Takes out the hours that were given up.
+    func takeGivenUp() -> Set<Int64> {
+        defer { givenUp = [] }
+        return givenUp
     }
 
     /// Notes that what was given up is there again.
