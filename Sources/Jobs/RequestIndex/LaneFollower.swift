@@ -40,12 +40,12 @@ struct LaneFollower {
     private var nextTidying = Deadline(after: tidyInterval)
 
     /// Begins to read where the index ends, or from a moment on what was given up.
-    init(_ store: RequestStore, _ settings: RequestIndexSettings, refillingFrom moment: Int64?, in context: JobContext)
+    init(_ store: RequestStore, settings: RequestIndexSettings, refillingFrom moment: Int64?, in context: JobContext)
         throws(IndexFailure)
     {
         (self.store, self.settings, self.context) = (store, settings, context)
         admin = try IndexFailure.kafka { () throws(KafkaError) in try TopicAdmin(context.kafka) }
-        lanes = try LanePlaces(store, keep: settings.keep, refillingFrom: moment, admin, in: context)
+        lanes = try LanePlaces(store, keep: settings.keep, refillingFrom: moment, by: admin, in: context)
         positions = lanes.slots.map(\.start)
         var witnesses: [Int: IndexPosition.Witness] = [:]
         for (slot, place) in lanes.slots.enumerated() { witnesses[slot] = place.start.witness }
@@ -101,7 +101,7 @@ struct LaneFollower {
         }
         intake.removeRows()
         guard damaged.isEmpty else {
-            // What was given up stands before the places, and is read again.
+            // The hours that were given up are read again, and the places are behind them.
             changed.removeAll()
             return false
         }

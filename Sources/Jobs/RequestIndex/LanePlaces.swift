@@ -26,7 +26,7 @@ struct LanePlaces {
     /// - Parameter moment: The moment from which on all is read again, or nil to go on where the index ends.
     /// - Throws: Trouble with Kafka, and a flaw if the index is not one of these topics.
     init(
-        _ store: RequestStore, keep: Duration, refillingFrom moment: Int64?, _ admin: TopicAdmin, in context: JobContext
+        _ store: RequestStore, keep: Duration, refillingFrom moment: Int64?, by admin: TopicAdmin, in context: JobContext
     ) throws(IndexFailure) {
         let topics = Self.topics(context.topics)
         self.topics = topics
@@ -42,10 +42,10 @@ struct LanePlaces {
             (0..<Int32(clamping: count)).map { TopicPartition(topic: topic, partition: $0) }
         }
         guard !partitions.isEmpty else { throw .job(.kafka(.unknownTopic(topics[0]), .describeTopics)) }
-        try Self.check(found.clusterID ?? "", store, since: context.now().addingSaturated(-keep.wholeMilliseconds))
+        try Self.check(found.clusterID ?? "", against: store, since: context.now().addingSaturated(-keep.wholeMilliseconds))
         let known = try IndexFailure.database { () throws(SQLiteError) in try store.positions() }
         let (bounds, starts) = try Self.bounds(
-            partitions, known: known, since: store.floor, refillingFrom: moment, admin, context)
+            partitions, known: known, since: store.floor, refillingFrom: moment, by: admin, in: context)
         for (number, partition) in partitions.enumerated() {
             var start = IndexPosition(next: starts[number])
             if let position = known[partition] {
@@ -81,7 +81,7 @@ struct LanePlaces {
     }
 
     /// Compares the cluster with that of the index. Begins one that is empty.
-    private static func check(_ cluster: String, _ store: RequestStore, since moment: Int64) throws(IndexFailure) {
+    private static func check(_ cluster: String, against store: RequestStore, since moment: Int64) throws(IndexFailure) {
         let known = try IndexFailure.database { () throws(SQLiteError) in try store.cluster() }
         guard let known else {
             return try IndexFailure.database { () throws(SQLiteError) in
@@ -94,7 +94,7 @@ struct LanePlaces {
     /// The beginnings and ends of partitions, and the places where those are begun that are not read yet, or are read again.
     private static func bounds(
         _ partitions: [TopicPartition], known: [TopicPartition: IndexPosition], since floor: Int64, refillingFrom moment: Int64?,
-        _ admin: TopicAdmin, _ context: JobContext
+        by admin: TopicAdmin, in context: JobContext
     ) throws(IndexFailure) -> ([Watermarks], starts: [Int64]) {
         try IndexFailure.kafka { () throws(KafkaError) in
             let bounds = try admin.watermarks(of: partitions, timeout: context.timeout)

@@ -54,7 +54,7 @@ final class RequestBucket {
     init(path: String, epoch: Int64, secrets: IndexSecrets, isMade: Bool) throws(SQLiteError) {
         database = try Database(path: path, waiting: isMade ? Self.writePatience : Self.readPatience)
         self.secrets = secrets
-        // What is added stays in memory until its transaction is written, so that questions have to wait for that alone.
+        // Additions stay in memory until their transaction is written, so that questions have to wait for that alone.
         try database.execute(
             "PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -\(Self.cache); PRAGMA cache_spill = OFF"
         )
@@ -74,7 +74,7 @@ final class RequestBucket {
     /// Adds some of the rows, which are in the order of their times, but those that are there. Returns how many it has added.
     func add(_ numbers: [Int], of rows: borrowing RequestRows) throws(SQLiteError) -> Int {
         try database.write { () throws(SQLiteError) in
-            var writer = try BucketWriter(database, secrets)
+            var writer = try BucketWriter(database, secrets: secrets)
             for number in numbers { try writer.add(rows.rows[number], of: rows) }
             try writer.finish()
             return writer.count
@@ -121,7 +121,7 @@ final class RequestBucket {
                 guard let id = statement.integer(3) else { throw .damage("a request has no moment") }
                 if found.count >= limit, let oldest = found.last, IndexHour.time(ofID: id) != oldest.time { return found }
                 (last, count) = (id - 1, count + 1)
-                let row = try self.found(statement)
+                let row = try request(in: statement)
                 if isWanted(row) { found.append(row) }
             }
             if count < Self.turn { break }
@@ -137,10 +137,10 @@ final class RequestBucket {
         try statement.bind(Int64(partition), at: 1)
         try statement.bind(offset, at: 2)
         defer { statement.reset() }
-        return try statement.step() ? found(statement) : nil
+        return try statement.step() ? request(in: statement) : nil
     }
 
-    private func found(_ row: Statement) throws(SQLiteError) -> Found {
+    private func request(in row: Statement) throws(SQLiteError) -> Found {
         let numbers = (0..<8).map { row.integer($0) }
         guard let lane = numbers[0], let part = numbers[1], let place = numbers[2], let id = numbers[3], let pack = numbers[5],
             let start = numbers[6], let length = numbers[7]
@@ -184,7 +184,7 @@ final class RequestBucket {
         /// The last id that was given in this transaction.
         private var last: Int64 = -1
 
-        init(_ database: Database, _ secrets: IndexSecrets) throws(SQLiteError) {
+        init(_ database: Database, secrets: IndexSecrets) throws(SQLiteError) {
             (self.database, self.secrets) = (database, secrets)
             insertRow = try database.prepare("INSERT OR IGNORE INTO request VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id")
             insertWords = try database.prepare("INSERT INTO word(rowid, w) VALUES (?, CAST(? AS TEXT))")

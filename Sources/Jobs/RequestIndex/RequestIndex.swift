@@ -62,7 +62,7 @@ final class RequestIndex {
         limit: Int
     ) throws(SQLiteError) -> [IndexedRequest] {
         guard let query = RequestQuery(filter, readingTitles: readsTitles) else { return [] }
-        return try rows(isPossible ? query.possible : query, filter, since: since, through: until, isDue: false, limit: limit)
+        return try rows(isPossible ? query.possible : query, of: filter, since: since, through: until, isDue: false, limit: limit)
     }
 
     /// Finds requests that may match and are due between two moments, those that are due last first. For the rest as `rows` does.
@@ -71,7 +71,7 @@ final class RequestIndex {
         limit: Int
     ) throws(SQLiteError) -> [IndexedRequest] {
         guard let query = RequestQuery(filter, readingTitles: readsTitles) else { return [] }
-        return try rows(query, filter, since: since, through: until, isDue: true, limit: limit)
+        return try rows(query, of: filter, since: since, through: until, isDue: true, limit: limit)
     }
 
     /// The facts of the request whose record stands at a place and was published about then, or nil.
@@ -90,7 +90,7 @@ final class RequestIndex {
     }
 
     private func rows(
-        _ query: RequestQuery, _ filter: ResultFilter, since: Int64, through until: Int64, isDue: Bool, limit: Int
+        _ query: RequestQuery, of filter: ResultFilter, since: Int64, through until: Int64, isDue: Bool, limit: Int
     ) throws(SQLiteError) -> [IndexedRequest] {
         guard since <= until, limit > 0 else { return [] }
         let expression = query.expression(view.secrets.hash)
@@ -153,7 +153,7 @@ final class RequestIndex {
     }
 
     private func open(_ file: HourFile) throws(SQLiteError) -> RequestBucket? {
-        let path = RequestStore.path(of: file.hour, in: view.folder)
+        let path = IndexFolder.path(of: file.hour, in: view.folder)
         guard access(path, F_OK) == 0 else { return nil }
         return try RequestBucket(path: path, epoch: view.epoch, secrets: view.secrets, isMade: false)
     }

@@ -46,7 +46,7 @@ package final class RequestIndexKeeper: Sendable {
                 try keep(&refilled, pause: &pause)
             } catch {
                 if error.isFlaw, !context.isCancelled() { giveUp() }
-                rest(after: error, &pause)
+                rest(after: error, for: &pause)
             }
         }
     }
@@ -83,7 +83,7 @@ package final class RequestIndexKeeper: Sendable {
                 try follow(store, refillingFrom: &gap) { pause = Self.pauses.first }
             } catch {
                 guard case .job = error else { throw error }
-                rest(after: error, &pause)
+                rest(after: error, for: &pause)
             }
         }
     }
@@ -104,7 +104,7 @@ package final class RequestIndexKeeper: Sendable {
     private func follow(
         _ store: RequestStore, refillingFrom gap: inout Int64?, succeeded: () -> Void
     ) throws(IndexFailure) {
-        var follower = try LaneFollower(store, settings, refillingFrom: gap, in: context)
+        var follower = try LaneFollower(store, settings: settings, refillingFrom: gap, in: context)
         repeat {
             let progress = follower.progress
             if progress.behind == 0 {
@@ -115,14 +115,14 @@ package final class RequestIndexKeeper: Sendable {
                 gap = nil
                 succeeded()
             }
-            show(store, progress)
+            show(store, progress: progress)
         } while try follower.readOn() && state.withLock { $0.damaged.isEmpty } && !context.isCancelled()
         try follower.save()
         show(store)
     }
 
     /// Shows queries what there is, and others how far it is.
-    private func show(_ store: RequestStore, _ progress: (behind: Int, of: Int)? = nil) {
+    private func show(_ store: RequestStore, progress: (behind: Int, of: Int)? = nil) {
         let (files, since, count) = (store.files, store.since, store.count)
         let areOthers = state.withLock { state -> Bool in
             if let progress, progress.behind == 0 { state.isFilled = true }
@@ -151,7 +151,7 @@ package final class RequestIndexKeeper: Sendable {
             state.condition = .starting
         }
         pool.keep([])
-        RequestStore.removeAll(in: settings.folder)
+        IndexFolder.removeAll(in: settings.folder)
     }
 
     /// Notes a failure. While brokers are away, the index is behind and of use all the same.
@@ -166,7 +166,7 @@ package final class RequestIndexKeeper: Sendable {
         if isNew { context.note(.indexFailed(text)) }
     }
 
-    private func rest(after failure: IndexFailure, _ pause: inout Duration) {
+    private func rest(after failure: IndexFailure, for pause: inout Duration) {
         guard !context.isCancelled() else { return }
         note(failure)
         let deadline = Deadline(after: pause)

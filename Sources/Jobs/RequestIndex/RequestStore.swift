@@ -31,7 +31,6 @@ final class RequestStore {
     /// The number in the header of the file of positions (sqlite.org, Database File Format, section 1.3).
     private static let applicationID: UInt32 = 0x7066_7271
     private static let version = 1
-    private static let stateName = "state.sqlite"
     /// The files that are kept open for adding.
     private static let openLimit = 4
     private static let saltByteCount = 32
@@ -66,35 +65,21 @@ final class RequestStore {
     /// Opens the index of a folder, and makes it anew where it was made under other settings.
     init(_ settings: RequestIndexSettings, topics: [String]) throws(IndexFailure) {
         folder = settings.folder
-        try Self.makeFolder(folder)
-        let path = folder + "/" + Self.stateName
+        try IndexFolder.make(folder)
+        let path = folder + "/" + IndexFolder.stateName
         do throws(IndexAbsence) { try IndexLocation.checkThatItIsNobodyElses(path, id: Self.applicationID) } catch {
             throw .absence(error)
         }
         let names = Array(topics.joined(separator: "\n").utf8)
-        (state, secrets, epoch) = try Self.open(path, settings.names, topics: names)
+        (state, secrets, epoch) = try Self.open(path, names: settings.names, topics: names)
         since = try IndexFailure.database { [state] () throws(SQLiteError) in try state.integer("SELECT since FROM source") }
         floor = since ?? 0
         try IndexFailure.database { () throws(SQLiteError) in try findFiles() }
     }
 
-    private static func makeFolder(_ folder: String) throws(IndexFailure) {
-        if mkdir(folder, 0o700) != 0, errno != EEXIST {
-            throw .absence(.folder(path: folder, reason: String(cString: strerror(errno))))
-        }
-        var status = stat()
-        guard lstat(folder, &status) == 0, status.st_mode & S_IFMT == S_IFDIR, status.st_uid == geteuid(),
-            status.st_mode & 0o077 == 0 || chmod(folder, 0o700) == 0
-        else { throw .absence(.foreign(path: folder)) }
-        let names = names(in: folder)
-        guard names.contains(stateName) || names.allSatisfy({ hour(ofFile: $0) != nil }) else {
-            throw .absence(.foreign(path: folder))
-        }
-    }
-
     /// Opens the file of positions, and makes it anew where it has other settings.
     private static func open(
-        _ path: String, _ names: RequestIndexSettings.Names, topics: [UInt8]
+        _ path: String, names: RequestIndexSettings.Names, topics: [UInt8]
     ) throws(IndexFailure) -> (Database, IndexSecrets, epoch: Int64) {
         let state = try IndexFailure.database { () throws(SQLiteError) in
             let state = try Database(path: path, waiting: .milliseconds(200))
@@ -102,7 +87,7 @@ final class RequestStore {
             try state.execute("PRAGMA locking_mode = EXCLUSIVE; PRAGMA synchronous = NORMAL; BEGIN EXCLUSIVE; COMMIT")
             return state
         }
-        if let kept = try IndexFailure.database({ () throws(SQLiteError) in try read(state, names, topics: topics) }) {
+        if let kept = try IndexFailure.database({ () throws(SQLiteError) in try read(state, names: names, topics: topics) }) {
             return (state, kept.secrets, kept.epoch)
         }
         guard let salt = try? randomBytes(saltByteCount), let secrets = try? IndexSecrets(names, salt: salt) else {
@@ -123,7 +108,7 @@ final class RequestStore {
 
     /// The keys and the number of an index that was made under these settings, or nil.
     private static func read(
-        _ state: Database, _ names: RequestIndexSettings.Names, topics: [UInt8]
+        _ state: Database, names: RequestIndexSettings.Names, topics: [UInt8]
     ) throws(SQLiteError) -> (secrets: IndexSecrets, epoch: Int64)? {
         guard try state.integer("PRAGMA user_version") == Int64(version) else { return nil }
         let source = try state.prepare("SELECT salt, mark, topics, epoch FROM source")
@@ -135,8 +120,13 @@ final class RequestStore {
 
     /// Takes over the files of this index, and removes those of another.
     private func findFiles() throws(SQLiteError) {
-        for name in Self.names(in: folder) {
-            guard let hour = Self.hour(ofFile: name), name.hasSuffix(".sqlite") else { continue }
+        for name in IndexFolder.names(in: folder) {
+            guard let hour = IndexFolder.hour(ofFile: name), name.hasSuffix(".sqlite") else { continue }
+            // An end without warning may leave one that nothing was written to.
+            guard byteCount(of: hour) > 0 else {
+                removeFile(hour)
+                continue
+            }
             do throws(SQLiteError) {
                 let bucket = try RequestBucket(path: path(of: hour), epoch: epoch, secrets: secrets, isMade: false)
                 counts[hour] = try bucket.count()
@@ -151,32 +141,7 @@ final class RequestStore {
         count = counts.values.reduce(0, +)
     }
 
-    private static func names(in folder: String) -> [String] {
-        guard let directory = opendir(folder) else { return [] }
-        defer { closedir(directory) }
-        var names: [String] = []
-        while let entry = readdir(directory) {
-            let name = withUnsafePointer(to: &entry.pointee.d_name) {
-                $0.withMemoryRebound(to: CChar.self, capacity: Int(NAME_MAX) + 1) { String(cString: $0) }
-            }
-            if name != ".", name != ".." { names.append(name) }
-        }
-        return names
-    }
-
-    /// The hour of a file that an index may have made, journals included.
-    private static func hour(ofFile name: String) -> Int64? {
-        let parts = name.split(separator: ".", omittingEmptySubsequences: false)
-        guard parts.count == 2, parts[1] == "sqlite" || parts[1] == "sqlite-journal", let hour = Int64(parts[0]), hour >= 0,
-            String(hour) == parts[0]
-        else { return nil }
-        return hour
-    }
-
-    /// The path of the file of an hour.
-    static func path(of hour: Int64, in folder: String) -> String { "\(folder)/\(hour).sqlite" }
-
-    private func path(of hour: Int64) -> String { Self.path(of: hour, in: folder) }
+    private func path(of hour: Int64) -> String { IndexFolder.path(of: hour, in: folder) }
 
     // MARK: Positions
 
@@ -321,13 +286,5 @@ final class RequestStore {
 
     private func removeFile(_ hour: Int64) {
         for end in ["", "-journal"] { unlink(path(of: hour) + end) }
-    }
-
-    /// Removes all files of an index, that of positions last, whatever is in them. Nothing of it may be open.
-    static func removeAll(in folder: String) {
-        let names = names(in: folder)
-        guard names.contains(stateName) else { return }
-        for name in names where hour(ofFile: name) != nil { unlink(folder + "/" + name) }
-        for end in ["-journal", ""] { unlink("\(folder)/\(stateName)\(end)") }
     }
 }

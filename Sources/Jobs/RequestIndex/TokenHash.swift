@@ -67,17 +67,17 @@ struct TokenHash: Sendable {
 
         private mutating func mix() {
             a &+= b
-            b = Self.turned(b, by: 13) ^ a
-            a = Self.turned(a, by: 32)
+            b = Self.rotated(b, by: 13) ^ a
+            a = Self.rotated(a, by: 32)
             c &+= d
-            d = Self.turned(d, by: 16) ^ c
+            d = Self.rotated(d, by: 16) ^ c
             a &+= d
-            d = Self.turned(d, by: 21) ^ a
+            d = Self.rotated(d, by: 21) ^ a
             c &+= b
-            b = Self.turned(b, by: 17) ^ c
-            c = Self.turned(c, by: 32)
+            b = Self.rotated(b, by: 17) ^ c
+            c = Self.rotated(c, by: 32)
         }
 
-        private static func turned(_ word: UInt64, by count: UInt64) -> UInt64 { word << count | word >> (64 - count) }
+        private static func rotated(_ word: UInt64, by count: UInt64) -> UInt64 { word << count | word >> (64 - count) }
     }
 }
