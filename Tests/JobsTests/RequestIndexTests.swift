@@ -17,7 +17,8 @@ import Testing
     @Test(arguments: [(0, 0x726f_db47_dd0e_0e31), (15, 0xa129_ca61_49be_45e5)] as [(Int, UInt64)])
     func tokensAreHashedBySipHash(count: Int, value: UInt64) {
         let hash = TokenHash(key: (0..<16).map { UInt8($0) })
-        #expect(hash.value(of: (0..<count).map { UInt8($0) }.span) == value)
+        let text = (0..<count).map { UInt8($0) }
+        #expect(hash.value(of: text.span) == value)
     }
 
     private static func filled() throws -> Stage {
