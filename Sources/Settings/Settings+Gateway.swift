@@ -67,7 +67,7 @@ extension Settings {
         return terms
     }
 
-    /// Names that are to be encrypted need a key.
+    /// An encrypted index needs a key.
     private func indexProblems() -> [SettingProblem] {
         guard gateway.indexNames == .encrypted, gateway.indexKeyFile == nil else { return [] }
         return [missing("gateway.index.key_file", expected: "the path of a file with 32 random bytes or more")]

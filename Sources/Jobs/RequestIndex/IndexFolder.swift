@@ -5,7 +5,7 @@ enum IndexFolder {
     /// The name of the file of positions.
     static let stateName = "state.sqlite"
 
-    /// Makes the folder where it is missing. One that somebody else uses is left alone.
+    /// Makes the folder where it is missing. One with other files is left alone.
     static func make(_ folder: String) throws(IndexFailure) {
         if mkdir(folder, 0o700) != 0, errno != EEXIST {
             throw .absence(.folder(path: folder, reason: String(cString: strerror(errno))))

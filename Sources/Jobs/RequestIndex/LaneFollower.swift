@@ -84,7 +84,7 @@ struct LaneFollower {
         return (Int(clamping: behind), Int(clamping: total))
     }
 
-    /// Reads for a step, and adds what has come. Returns false when it is time to begin anew.
+    /// Reads for a step, and adds what has come. Returns false when it is time for another reader.
     mutating func readOn() throws(IndexFailure) -> Bool {
         let deadline = Deadline(after: Self.step)
         var silence = deadline

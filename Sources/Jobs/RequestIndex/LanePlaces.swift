@@ -21,10 +21,8 @@ struct LanePlaces {
     let counts: [Int]
     private(set) var slots: [Slot] = []
 
-    /// Finds out where to read.
-    ///
-    /// - Parameter moment: The moment from which on all is read again, or nil to go on where the index ends.
-    /// - Throws: Trouble with Kafka, and a flaw if the index is not one of these topics.
+    /// Finds the places where reading goes on: where the index ends, or from a moment on if all since then is read again. Throws a flaw if
+    /// the index is not one of these topics.
     init(
         _ store: RequestStore, keep: Duration, refillingFrom moment: Int64?, by admin: TopicAdmin, in context: JobContext
     ) throws(IndexFailure) {

@@ -45,12 +45,8 @@ final class RequestBucket {
     /// The texts of packs. Valid for one question, during which nothing is removed.
     private var packs: [Int64: [UInt8]] = [:]
 
-    /// Opens a file for reading and adding.
-    ///
-    /// - Parameters:
-    ///   - epoch: The number of the index to which it belongs.
-    ///   - isMade: True to make the tables where the file is empty.
-    /// - Throws: Damage, which a file of another index is, too.
+    /// Opens a file of the index that has a number. The tables are made in an empty one if `isMade`. A file of another index counts as
+    /// damaged.
     init(path: String, epoch: Int64, secrets: IndexSecrets, isMade: Bool) throws(SQLiteError) {
         database = try Database(path: path, waiting: isMade ? Self.writePatience : Self.readPatience)
         self.secrets = secrets
@@ -93,6 +89,7 @@ final class RequestBucket {
     ///   - expression: The tokens in FTS5's grammar, or nil for all requests.
     ///   - moments: The moments under which they stand, in milliseconds since 1970.
     ///   - isDue: True to find them by the moment at which they are due, false by that of publication.
+    ///   - limit: The number that is wanted.
     ///   - isWanted: Looks at each by its place.
     /// - Returns: The requests, newest first.
     /// - Throws: The failure of the database.

@@ -13,7 +13,7 @@ package struct RequestIndexSettings: Sendable {
     /// The fewest bytes of a secret.
     package static let leastSecret = 32
 
-    /// The folder, which nobody else uses.
+    /// The folder, which is for the index alone.
     package var folder: String
     /// The age at which a request leaves the index.
     package var keep: Duration

@@ -22,12 +22,8 @@ struct RequestIntake {
         (hash, isOmitting, self.keep) = (secrets.hash, names == .omitted, keep)
     }
 
-    /// Takes a record of a lane.
-    ///
-    /// - Parameters:
-    ///   - lane: The number of the lane, and true if pushfan alone writes to it.
-    ///   - floor: The moment before which no request is taken.
-    ///   - now: The time. Both in milliseconds since 1970.
+    /// Takes a record of a lane, to which pushfan alone writes if it `isOwn`. No request from before `floor` is taken. Both moments are
+    /// milliseconds since 1970.
     mutating func take(
         _ value: Span<UInt8>, headers: borrowing RecordHeaders, at origin: RecordOrigin, lane: (number: Int, isOwn: Bool),
         floor: Int64, now: Int64

@@ -32,12 +32,7 @@ struct RequestRows {
     /// There is none.
     var isEmpty: Bool { rows.isEmpty }
 
-    /// Takes a request, under one moment or several.
-    ///
-    /// - Parameters:
-    ///   - moments: The moments under which it is found, and what they are.
-    ///   - published: The moment of its publication.
-    ///   - write: Writes its tokens, with blanks between them.
+    /// Takes a request, under one moment or several. `write` writes its tokens, with blanks between them.
     mutating func append(
         lane: Int, partition: Int32, offset: Int64, moments: [(time: Int64, isDue: Bool)], published: Int64, json: [UInt8],
         tokens write: (inout [UInt8]) -> Void

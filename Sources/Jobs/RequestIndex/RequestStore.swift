@@ -62,7 +62,7 @@ final class RequestStore {
     private var makings: [Int64: Int] = [:]
     private var open: [(hour: Int64, bucket: RequestBucket)] = []
 
-    /// Opens the index of a folder, and makes it anew where it was made under other settings.
+    /// Opens the index of a folder, and makes another one where it was made under other settings.
     init(_ settings: RequestIndexSettings, topics: [String]) throws(IndexFailure) {
         folder = settings.folder
         try IndexFolder.make(folder)
@@ -77,7 +77,7 @@ final class RequestStore {
         try IndexFailure.database { () throws(SQLiteError) in try findFiles() }
     }
 
-    /// Opens the file of positions, and makes it anew where it has other settings.
+    /// Opens the file of positions, and replaces its content where that has other settings.
     private static func open(
         _ path: String, names: RequestIndexSettings.Names, topics: [UInt8]
     ) throws(IndexFailure) -> (Database, IndexSecrets, epoch: Int64) {

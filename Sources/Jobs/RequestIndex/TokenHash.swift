@@ -1,6 +1,6 @@
 /// The keyed hash under which a token stands in an index: SipHash-2-4 (Aumasson and Bernstein, 2012).
 ///
-/// Without the key nobody can try names. HMAC costs 1.5 µs a token, which is a third of all that a request may cost, and this some 50 ns.
+/// Without the key no name can be tried. HMAC costs 1.5 µs a token, which is a third of all that a request may cost, and this some 50 ns.
 struct TokenHash: Sendable {
     /// The length of a key in bytes.
     static let keyByteCount = 16
