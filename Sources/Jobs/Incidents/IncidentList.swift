@@ -22,9 +22,10 @@ package struct IncidentList: Sendable {
         incidents.values.filter { $0.end >= moment }.sorted { ($0.from, $0.id) > ($1.from, $1.id) }
     }
 
-    /// The newest incident of a kind and subject, or nil.
-    func newest(_ kind: Incident.Kind, of subject: String) -> Incident? {
-        incidents.values.filter { $0.kind == kind && $0.subject == subject }.max { $0.end < $1.end }
+    /// Those that last at a moment, by their kinds and subjects.
+    func lasting(at now: Int64) -> [Trouble.Subject: Incident] {
+        let found = incidents.values.filter { $0.lasts(at: now) }.map { (Trouble.Subject($0.kind, $0.subject), $0) }
+        return Dictionary(found) { $0.end > $1.end ? $0 : $1 }
     }
 
     /// Takes an incident, unless one that has watched more of the same is known. Those that are too old, and far in the future, are dropped.

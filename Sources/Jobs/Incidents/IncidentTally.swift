@@ -65,6 +65,8 @@ package struct IncidentTally: Sendable {
         for trouble in troubles {
             found[trouble.subject, default: Trouble(trouble.subject)].add(trouble)
         }
+        let isNew = found.keys.contains { entries[$0]?.hasBegun != true }
+        let lasting = isNew ? known?.lasting(at: look.wall) : known.map { _ in [:] }
         var changes: [(Incident, Phase)] = []
         // Nobody has looked for so long that it is not known if they went on.
         if look.passed > Incident.silence { changes += endAll() }
@@ -74,7 +76,7 @@ package struct IncidentTally: Sendable {
                 entries[subject] = nil
                 continue
             }
-            if !entry.hasBegun { entry.begin(at: look.wall, known: known, noting: &changes) }
+            if !entry.hasBegun { entry.begin(at: look.wall, unless: lasting?[subject], isRead: lasting != nil, noting: &changes) }
             if entry.hasBegun, entry.quiet >= Self.ending {
                 entry.incident.isOver = true
                 changes.append((entry.incident, .ended))
@@ -87,7 +89,7 @@ package struct IncidentTally: Sendable {
         for (subject, trouble) in found where entries[subject] == nil && entries.count < Self.capacity {
             var entry = Entry(incident: Incident(subject.kind, of: subject.name, from: look.wall))
             entry.incident.add(trouble, backlog: look.backlog)
-            entry.begin(at: look.wall, known: known, noting: &changes)
+            entry.begin(at: look.wall, unless: lasting?[subject], isRead: lasting != nil, noting: &changes)
             entries[subject] = entry
         }
         return changes
@@ -126,11 +128,11 @@ extension IncidentTally.Entry {
         }
     }
 
-    /// Begins, if it is time, or goes on with one that a gateway has left.
+    /// Begins, if it is time, or goes on with one that lasts and that a gateway has left.
     fileprivate mutating func begin(
-        at wall: Int64, known: IncidentList?, noting changes: inout [(Incident, IncidentTally.Phase)]
+        at wall: Int64, unless left: Incident?, isRead: Bool, noting changes: inout [(Incident, IncidentTally.Phase)]
     ) {
-        if var left = known?.newest(incident.kind, of: incident.subject), left.lasts(at: wall), left.from <= incident.from {
+        if var left, left.from <= incident.from {
             left.failed = left.failed.addingSaturated(incident.failed)
             left.expired = left.expired.addingSaturated(incident.expired)
             left.refused = left.refused.addingSaturated(incident.refused)
@@ -141,7 +143,7 @@ extension IncidentTally.Entry {
             if quiet == 0 { left.lasted = left.seen }
             (incident, hasBegun) = (left, true)
             changes.append((incident, .goesOn))
-        } else if troubled >= IncidentTally.beginning, known != nil || incident.kind == .kafkaAway {
+        } else if troubled >= IncidentTally.beginning, isRead || incident.kind == .kafkaAway {
             hasBegun = true
             changes.append((incident, .began))
         }
