@@ -9,7 +9,7 @@ import Testing
     /// A gateway that looks once a second, and the records that it and others write.
     private struct Watcher {
         static let start: Int64 = 1_795_262_400_000
-        static let hub = Trouble.Subject(.hubThrottled, "shop")
+        static let hub = Disturbance.Subject(.hubThrottled, of: "shop")
 
         var tally = IncidentTally()
         var list: IncidentList? = IncidentList()
@@ -21,13 +21,13 @@ import Testing
         mutating func run(_ seconds: Int, isTroubled: Bool, waiting: Int = 0, failed: Int = 0, expired: Int = 0) {
             for _ in 0..<seconds {
                 wall += 1000
-                var look = IncidentTally.Look(wall: wall, passed: 1000)
+                var look = IncidentTally.Sample(wall: wall, passed: 1000)
                 (look.failed, look.expired) = (failed, expired)
-                take(isTroubled ? [Trouble(Self.hub, waiting: waiting)] : [], look)
+                take(isTroubled ? [Disturbance(Self.hub, waiting: waiting)] : [], look)
             }
         }
 
-        mutating func take(_ troubles: [Trouble], _ look: IncidentTally.Look) {
+        mutating func take(_ troubles: [Disturbance], _ look: IncidentTally.Sample) {
             for (incident, phase) in tally.take(troubles, at: look, known: list) {
                 phases.append(phase)
                 list?.take(incident, now: wall)
@@ -69,9 +69,10 @@ import Testing
             var watcher = Watcher()
             for _ in 0..<9 {
                 watcher.wall += 1000
-                var look = IncidentTally.Look(wall: watcher.wall, passed: 1000)
+                var look = IncidentTally.Sample(wall: watcher.wall, passed: 1000)
                 look.backlog = 900
-                watcher.take([Trouble(.init(kind, "x"), waiting: 1), Trouble(.init(kind, "x"), waiting: 2)], look)
+                watcher.take(
+                    [Disturbance(.init(kind, of: "x"), waiting: 1), Disturbance(.init(kind, of: "x"), waiting: 2)], look)
             }
             #expect(watcher.incidents.map(\.waited) == [waited], "\(kind)")
         }
@@ -101,7 +102,7 @@ import Testing
         #expect(watcher.incidents.map { $0.lasted / 1000 } == [99, 99])
         // A process that was stopped for so long has not looked either.
         watcher.wall += 600_000
-        watcher.take([Trouble(Watcher.hub)], .init(wall: watcher.wall, passed: 600_000))
+        watcher.take([Disturbance(Watcher.hub)], .init(wall: watcher.wall, passed: 600_000))
         watcher.run(100, isTroubled: true)
         #expect(watcher.incidents.map { $0.lasted / 1000 } == [100, 99, 99])
     }
@@ -132,7 +133,7 @@ import Testing
         #expect(watcher.phases.isEmpty)
         for _ in 0..<6 {
             watcher.wall += 1000
-            watcher.take([Trouble(.init(.kafkaAway)), Trouble(Watcher.hub)], .init(wall: watcher.wall, passed: 1000))
+            watcher.take([Disturbance(.init(.kafkaAway)), Disturbance(Watcher.hub)], .init(wall: watcher.wall, passed: 1000))
         }
         #expect(watcher.phases == [.began])
         watcher.list = IncidentList()
@@ -187,7 +188,8 @@ import Testing
         var watcher = Watcher()
         for second in 0..<20 {
             watcher.wall += 1000
-            let troubles = (0..<2000).map { Trouble(.init(.hubDown, "h\($0 + 1000 * second)")) } + [Trouble(.init(.kafkaAway))]
+            let troubles =
+                (0..<2000).map { Disturbance(.init(.hubDown, of: "h\($0 + 1000 * second)")) } + [Disturbance(.init(.kafkaAway))]
             watcher.take(troubles, .init(wall: watcher.wall, passed: 1000))
         }
         #expect(watcher.list.map { $0.count <= IncidentTally.capacity } == true)
@@ -197,9 +199,9 @@ import Testing
         var watcher = Watcher()
         for _ in 0..<20 {
             watcher.wall += 1000
-            var look = IncidentTally.Look(wall: watcher.wall, passed: number)
+            var look = IncidentTally.Sample(wall: watcher.wall, passed: number)
             (look.failed, look.expired, look.backlog) = (.max, .max, .max)
-            watcher.take([Trouble(Watcher.hub, waiting: .max, refused: .max)], look)
+            watcher.take([Disturbance(Watcher.hub, waiting: .max, refused: .max)], look)
             watcher.run(7, isTroubled: true, waiting: .max, failed: .max)
         }
         #expect(watcher.incidents.allSatisfy { $0.lasted >= 0 && $0.failed >= 0 })

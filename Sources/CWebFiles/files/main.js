@@ -175,7 +175,7 @@ function frame() {
     session.current ? button('Sign out', signOut, {title: `Key ${session.current.key}: ${session.current.scopes.join(', ')}`}) : null)
 }
 
-// How many failures are open, and dead letters there are, behind the names of their screens.
+// The numbers of open failures and of dead letters, behind the names of their screens.
 function showCounts() {
   const {open_failures: failures, dead_letters: deadletters} = stream.live.fleet ?? {}
   for (const [path, number] of Object.entries({failures, deadletters})) {

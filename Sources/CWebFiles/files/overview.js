@@ -175,7 +175,7 @@ function open(view) {
     view.ready()
   }
 
-  // What lasts, and has ended within a day, and what is left of it. Whoever has the focus there keeps it.
+  // Incidents that last or ended within a day, and the failures that are open. A link with the focus keeps it.
   function showIncidents(fleet) {
     const {incidents: known = [], open_failures: open, dead_letters: letters, dead_letters_at_most: isMost} = fleet ?? {}
     const left = [open && el('a', {href: link('failures')}, `${plural(open, 'failure')} open`), letters && el('a', {href: link('deadletters')}, `${isMost ? 'at most ' : ''}${plural(letters, 'dead letter')}`)].filter(Boolean)

@@ -30,7 +30,7 @@ final class BacklogWatch: Sendable {
     private let examine: Examination
     /// Nothing else is locked while it is held.
     private let state = Mutex(State())
-    /// Brokers are asked as if somebody followed: no worker reports, and it is not known whose fault that is.
+    /// Brokers are asked as often as for a stream: no worker reports, and brokers may be the reason.
     private let isUrgent = Atomic(false)
     /// Held by the one thread that examines. The state is locked within it.
     private let counting = Mutex(())

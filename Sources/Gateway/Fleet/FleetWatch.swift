@@ -196,7 +196,7 @@ final class FleetWatch: Sendable {
             hubs.take(members, milliseconds: passed)
             watch.note(added, workers: members.count { !$0.isStale }, passed: min(5000, passed), wall: wall)
             if second % 10 == 0 { watch.writePresent() }
-            watch.noteTroubles(members, added: added, passed: passed, wall: wall)
+            watch.noteDisturbances(members, added: added, passed: passed, wall: wall)
             guard watch.streams.subjects.contains(FleetWatch.subject) else { return }
             let event = FleetEvent(
                 members: members, work: work, hubRates: hubs.callsPerSecond, kafka: watch.backlog.kafka,
@@ -206,15 +206,15 @@ final class FleetWatch: Sendable {
     }
 
     /// Looks for signs of trouble in what was seen since the last second.
-    private func noteTroubles(_ members: [Fleet.Member], added: CounterTally.Counters, passed: Int, wall: Int64) {
+    private func noteDisturbances(_ members: [Fleet.Member], added: CounterTally.Counters, passed: Int, wall: Int64) {
         guard let incidents else { return }
         backlog.ask(isUrgent: incidents.hasSeenWorkers && members.allSatisfy(\.isStale))
         let kafka = backlog.kafka
-        var facts = TroubleFinder.Facts()
+        var facts = DisturbanceFinder.Facts()
         (facts.members, facts.wall, facts.passed) = (members, wall, Int64(passed))
-        facts.kafkaProblem = kafka.trouble(hearing: members.map(\.age).min())
+        facts.kafkaProblem = kafka.fault(hearing: members.map(\.age).min())
         facts.hasKafkaAnswered = kafka.hasAnswered(since: wall - Fleet.staleAge)
-        var look = IncidentTally.Look(wall: wall, passed: Int64(passed))
+        var look = IncidentTally.Sample(wall: wall, passed: Int64(passed))
         func count(_ states: [ResultState]) -> Int { states.reduce(0) { $0.addingSaturated(added.finished[$1.rawValue] ?? 0) } }
         (look.failed, look.expired) = (count([.failed, .partial, .unknown]), count([.expired]))
         incidents.note(facts, at: look) { backlog.recentCount() }

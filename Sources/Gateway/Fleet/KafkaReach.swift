@@ -31,12 +31,12 @@ struct KafkaReach: Sendable, Equatable {
     func hasAnswered(since moment: Int64) -> Bool { silentSince == nil && answeredAt.map { $0 >= moment } ?? false }
 
     /// The reason for which brokers count as away, or nil. `age` is that of the newest report of a worker, in milliseconds.
-    func trouble(hearing age: Int64?) -> String? { silentSince != nil && age ?? .max >= Self.reportAge ? problem : nil }
+    func fault(hearing age: Int64?) -> String? { silentSince != nil && age ?? .max >= Self.reportAge ? problem : nil }
 
     /// As JSON, or nil before the end of the first question. `age` is that of the newest report of a worker, in milliseconds.
     func json(hearing age: Int64?) -> [UInt8]? {
         guard wasAsked else { return nil }
-        guard let silentSince, let problem = trouble(hearing: age) else { return JSONObject(["reachable": true]).bytes }
+        guard let silentSince, let problem = fault(hearing: age) else { return JSONObject(["reachable": true]).bytes }
         return JSONObject(["reachable": false, "since": Timestamp(milliseconds: silentSince).text, "problem": problem]).bytes
     }
 }

@@ -14,20 +14,20 @@ import Synchronization
 final class IncidentWatch: Sendable {
     /// The most incidents of an answer.
     static let answerLimit = 200
-    /// The most incidents of an event, and the time for which one that has ended stands there: a day in milliseconds.
+    /// The most incidents of an event, and the time for which one that has ended is among them: a day in milliseconds.
     private static let event = (limit: 5, span: Int64(86_400_000))
-    /// The bytes of incidents in an event beyond which no more stand there: names may be long.
+    /// The bytes of incidents in an event beyond which the rest is left out: names may be long.
     private static let eventRoom = 12_288
     /// The time between two records of one that lasts, in milliseconds.
     fileprivate static let writing: Int64 = 60_000
-    /// The gap of records from which nobody has watched, in milliseconds: each gateway writes every 10 s, and a restart is shorter.
+    /// The gap of records from which a time counts as unwatched, in milliseconds: each gateway writes every 10 s, and a restart is shorter.
     private static let gap: Int64 = 150_000
     private static let step = Duration.milliseconds(250)
     /// The wait before another look at a topic that is missing or cannot be read.
     private static let pause = Duration.seconds(5)
 
     fileprivate struct State {
-        var finder = TroubleFinder()
+        var finder = DisturbanceFinder()
         var tally = IncidentTally()
         var list = IncidentList()
         /// The topic was read to its end, or could not be.
@@ -109,10 +109,10 @@ final class IncidentWatch: Sendable {
     // MARK: Each second
 
     /// Takes what was seen in a second, and writes what is due. `backlog` counts what waits in Kafka. Called by one thread.
-    func note(_ facts: TroubleFinder.Facts, at look: IncidentTally.Look, backlog: () -> Int) {
+    func note(_ facts: DisturbanceFinder.Facts, at look: IncidentTally.Sample, backlog: () -> Int) {
         var (facts, look, finder) = (facts, look, state.withLock { $0.finder })
         facts.refused = limited.take()
-        let troubles = finder.troubles(facts, scopes: scopes)
+        let troubles = finder.disturbances(facts, scopes: scopes)
         if !troubles.isEmpty { look.backlog = backlog() }
         let due = state.withLock { state -> [Incident] in
             finder.hasSeenWorkers = finder.hasSeenWorkers || state.finder.hasSeenWorkers
@@ -160,7 +160,7 @@ final class IncidentWatch: Sendable {
         }
     }
 
-    /// Notes that the topic was read, once, and that nobody watched between its last record and the beginning of this gateway.
+    /// Notes that the topic was read, once, and that no gateway watched between its last record and the beginning of this gateway.
     func noteRead(last: Int64?, began: Int64) {
         let now = context.now()
         let missed = state.withLock { state -> Incident? in
@@ -190,7 +190,7 @@ final class IncidentWatch: Sendable {
 
 extension IncidentWatch.State {
     /// Takes the signs of trouble of a look, and returns the incidents that have to be written.
-    fileprivate mutating func take(_ troubles: [Trouble], at look: IncidentTally.Look) -> [Incident] {
+    fileprivate mutating func take(_ troubles: [Disturbance], at look: IncidentTally.Sample) -> [Incident] {
         var due: [Incident] = []
         for (incident, phase) in tally.take(troubles, at: look, known: isRead ? list : nil) {
             list.take(incident, now: look.wall)

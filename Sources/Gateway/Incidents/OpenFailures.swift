@@ -44,7 +44,7 @@ final class OpenFailures: Sendable {
         (self.context, self.answers, self.isIndexed, self.now) = (context, answers, isIndexed, now)
     }
 
-    /// True if it is time to count. Whoever is told so calls ``count()`` or ``giveUp()``.
+    /// True if it is time to count. The caller then calls ``count()`` or ``giveUp()``.
     func begins() -> Bool {
         let now = now()
         return state.withLock { state in
@@ -111,7 +111,7 @@ final class OpenFailures: Sendable {
         return ((try? answers.ending(when: isOver).deadLetters()) ?? nil, places)
     }
 
-    /// Where the partitions of a topic begin and end. A topic that is missing has none.
+    /// The bounds of the partitions of a topic. A topic that is missing has none.
     private static func bounds(of scan: TopicScan) throws(JobFailure) -> [Range<Int64>] {
         do throws(JobFailure) {
             let reader = try scan.survey()

@@ -26,7 +26,7 @@ package struct Incident: Sendable, Equatable {
 
     /// The most scalars of a subject and of a cause: with escapes a record has 4 KiB at most.
     static let longestText = 200
-    /// The silence after which an incident that nobody has ended is over, 3 min in milliseconds: one that lasts is written each minute.
+    /// The silence after which an incident without a last record is over, 3 min in milliseconds: one that lasts is written each minute.
     static let silence: Int64 = 180_000
 
     /// The kind, the subject and the minute of the beginning, by which gateways that see the same name the same.
@@ -41,7 +41,7 @@ package struct Incident: Sendable, Equatable {
     package internal(set) var lasted: Int64 = 0
     /// The milliseconds from the beginning to the last look.
     package internal(set) var seen: Int64 = 0
-    /// The milliseconds of it in which somebody looked. Of several records of one incident that with most counts.
+    /// The milliseconds of it that a gateway watched. Of several records of one incident that with most counts.
     package internal(set) var watched: Int64 = 0
     /// True once there was no trouble for long enough.
     package internal(set) var isOver = false

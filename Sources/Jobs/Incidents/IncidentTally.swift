@@ -19,7 +19,7 @@ package struct IncidentTally: Sendable {
     private static let slack: Int64 = 60_000
 
     /// All that is known in one second besides the signs of trouble.
-    package struct Look: Sendable {
+    package struct Sample: Sendable {
         /// The present, in milliseconds since 1970.
         package var wall: Int64
         /// The milliseconds since the last look, on a clock that never jumps.
@@ -47,7 +47,7 @@ package struct IncidentTally: Sendable {
         var hasBegun = false
     }
 
-    private var entries: [Trouble.Subject: Entry] = [:]
+    private var entries: [Disturbance.Subject: Entry] = [:]
 
     /// A tally that has seen nothing.
     package init() {}
@@ -59,11 +59,12 @@ package struct IncidentTally: Sendable {
     ///   - look: All else that is known.
     ///   - known: The incidents that all gateways have written, or nil before they were read: until then only Kafka's begin.
     /// - Returns: The incidents that last, and those that have just ended.
-    package mutating func take(_ troubles: [Trouble], at look: Look, known: IncidentList?) -> [(incident: Incident, phase: Phase)]
-    {
-        var found: [Trouble.Subject: Trouble] = [:]
+    package mutating func take(_ troubles: [Disturbance], at look: Sample, known: IncidentList?) -> [(
+        incident: Incident, phase: Phase
+    )] {
+        var found: [Disturbance.Subject: Disturbance] = [:]
         for trouble in troubles {
-            found[trouble.subject, default: Trouble(trouble.subject)].add(trouble)
+            found[trouble.subject, default: Disturbance(trouble.subject)].add(trouble)
         }
         let isNew = found.keys.contains { entries[$0]?.hasBegun != true }
         let lasting = isNew ? known?.lasting(at: look.wall) : known.map { _ in [:] }
@@ -110,7 +111,7 @@ extension IncidentTally.Entry {
     fileprivate var isOfUse: Bool { hasBegun || quiet <= IncidentTally.patience }
 
     /// Counts the time since the last look, and what came in it.
-    fileprivate mutating func advance(to look: IncidentTally.Look, with trouble: Trouble?) {
+    fileprivate mutating func advance(to look: IncidentTally.Sample, with trouble: Disturbance?) {
         let step = min(max(0, look.passed), IncidentTally.longestStep)
         incident.seen = incident.seen.addingSaturated(max(0, look.passed))
         incident.watched += step
@@ -152,7 +153,7 @@ extension IncidentTally.Entry {
 
 extension Incident {
     /// Takes what a sign of trouble counts. The backlog of all is that of no tenant.
-    fileprivate mutating func add(_ trouble: Trouble, backlog: Int) {
+    fileprivate mutating func add(_ trouble: Disturbance, backlog: Int) {
         let isOfAll = kind != .tenantLimited && kind != .sourceLimited
         waited = max(waited, trouble.waiting, isOfAll ? backlog : 0)
         refused = refused.addingSaturated(trouble.refused)
@@ -160,9 +161,9 @@ extension Incident {
     }
 }
 
-extension Trouble {
+extension Disturbance {
     /// Adds another sign of the same subject.
-    fileprivate mutating func add(_ other: Trouble) {
+    fileprivate mutating func add(_ other: Disturbance) {
         waiting = waiting.addingSaturated(other.waiting)
         refused = refused.addingSaturated(other.refused)
         cause = cause ?? other.cause

@@ -42,7 +42,7 @@ private enum StatusCommand {
         let settings = try invocation.settings()
         if arguments.has("incidents") {
             guard workers.isEmpty, limit == nil else { throw .usage("--incidents stands alone, without --worker and --max-age") }
-            return try IncidentsListing.run(invocation, settings, timeout: timeout)
+            return try IncidentsListing.run(invocation, with: settings, timeout: timeout)
         }
         let asked: StatusReport?
         do throws(KafkaError) {

@@ -1,5 +1,5 @@
 /// A sign of trouble in one second: what is out or held to a rate, and how much waits for it.
-package struct Trouble: Sendable, Equatable {
+package struct Disturbance: Sendable, Equatable {
     /// The kind and the name of what is in trouble.
     package struct Subject: Sendable, Hashable {
         /// The kind of the incident that it is a sign of.
@@ -8,7 +8,7 @@ package struct Trouble: Sendable, Equatable {
         package let name: String
 
         /// A subject of a kind.
-        package init(_ kind: Incident.Kind, _ name: String = "") { (self.kind, self.name) = (kind, Incident.cut(name)) }
+        package init(_ kind: Incident.Kind, of name: String = "") { (self.kind, self.name) = (kind, Incident.cut(name)) }
     }
 
     /// The kind and the name.
