@@ -45,7 +45,7 @@ import Testing
                     wall += 1000
                     return wall
                 }
-                var facts = DisturbanceFinder.Facts()
+                var facts = IncidentSignFinder.Facts()
                 facts.members = [Fleet.Member(id: "w", page: page, raw: [], age: 100)]
                 (facts.wall, facts.passed, facts.hasKafkaAnswered) = (now, 1000, true)
                 var look = IncidentTally.Sample(wall: now, passed: 1000)
@@ -160,7 +160,7 @@ import Testing
         for _ in 0..<10 {
             stage.wall.withLock { $0 += 1000 }
             let now = stage.wall.withLock { $0 }
-            var facts = DisturbanceFinder.Facts()
+            var facts = IncidentSignFinder.Facts()
             (facts.wall, facts.passed) = (now, 1000)
             for name in ["a", "b", "c", "d", "e", "f"] {
                 stage.limited.note(

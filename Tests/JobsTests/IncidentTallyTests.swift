@@ -9,7 +9,7 @@ import Testing
     /// A gateway that looks once a second, and the records that it and others write.
     private struct Watcher {
         static let start: Int64 = 1_795_262_400_000
-        static let hub = Disturbance.Subject(.hubThrottled, of: "shop")
+        static let hub = IncidentSign.Subject(.hubThrottled, of: "shop")
 
         var tally = IncidentTally()
         var list: IncidentList? = IncidentList()
@@ -23,11 +23,11 @@ import Testing
                 wall += 1000
                 var look = IncidentTally.Sample(wall: wall, passed: 1000)
                 (look.failed, look.expired) = (failed, expired)
-                take(isTroubled ? [Disturbance(Self.hub, waiting: waiting)] : [], look)
+                take(isTroubled ? [IncidentSign(Self.hub, waiting: waiting)] : [], look)
             }
         }
 
-        mutating func take(_ troubles: [Disturbance], _ look: IncidentTally.Sample) {
+        mutating func take(_ troubles: [IncidentSign], _ look: IncidentTally.Sample) {
             for (incident, phase) in tally.take(troubles, at: look, known: list) {
                 phases.append(phase)
                 list?.take(incident, now: wall)
@@ -72,7 +72,7 @@ import Testing
                 var look = IncidentTally.Sample(wall: watcher.wall, passed: 1000)
                 look.backlog = 900
                 watcher.take(
-                    [Disturbance(.init(kind, of: "x"), waiting: 1), Disturbance(.init(kind, of: "x"), waiting: 2)], look)
+                    [IncidentSign(.init(kind, of: "x"), waiting: 1), IncidentSign(.init(kind, of: "x"), waiting: 2)], look)
             }
             #expect(watcher.incidents.map(\.waited) == [waited], "\(kind)")
         }
@@ -102,7 +102,7 @@ import Testing
         #expect(watcher.incidents.map { $0.lasted / 1000 } == [99, 99])
         // A process that was stopped for so long has not looked either.
         watcher.wall += 600_000
-        watcher.take([Disturbance(Watcher.hub)], .init(wall: watcher.wall, passed: 600_000))
+        watcher.take([IncidentSign(Watcher.hub)], .init(wall: watcher.wall, passed: 600_000))
         watcher.run(100, isTroubled: true)
         #expect(watcher.incidents.map { $0.lasted / 1000 } == [100, 99, 99])
     }
@@ -133,7 +133,7 @@ import Testing
         #expect(watcher.phases.isEmpty)
         for _ in 0..<6 {
             watcher.wall += 1000
-            watcher.take([Disturbance(.init(.kafkaAway)), Disturbance(Watcher.hub)], .init(wall: watcher.wall, passed: 1000))
+            watcher.take([IncidentSign(.init(.kafkaAway)), IncidentSign(Watcher.hub)], .init(wall: watcher.wall, passed: 1000))
         }
         #expect(watcher.phases == [.began])
         watcher.list = IncidentList()
@@ -189,7 +189,7 @@ import Testing
         for second in 0..<20 {
             watcher.wall += 1000
             let troubles =
-                (0..<2000).map { Disturbance(.init(.hubDown, of: "h\($0 + 1000 * second)")) } + [Disturbance(.init(.kafkaAway))]
+                (0..<2000).map { IncidentSign(.init(.hubDown, of: "h\($0 + 1000 * second)")) } + [IncidentSign(.init(.kafkaAway))]
             watcher.take(troubles, .init(wall: watcher.wall, passed: 1000))
         }
         #expect(watcher.list.map { $0.count <= IncidentTally.capacity } == true)
@@ -201,7 +201,7 @@ import Testing
             watcher.wall += 1000
             var look = IncidentTally.Sample(wall: watcher.wall, passed: number)
             (look.failed, look.expired, look.backlog) = (.max, .max, .max)
-            watcher.take([Disturbance(Watcher.hub, waiting: .max, refused: .max)], look)
+            watcher.take([IncidentSign(Watcher.hub, waiting: .max, refused: .max)], look)
             watcher.run(7, isTroubled: true, waiting: .max, failed: .max)
         }
         #expect(watcher.incidents.allSatisfy { $0.lasted >= 0 && $0.failed >= 0 })

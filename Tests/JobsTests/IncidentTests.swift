@@ -152,20 +152,20 @@ import Testing
 }
 
 /// The signs of trouble in reports.
-@Suite struct DisturbanceFinderTests {
+@Suite struct IncidentSignFinderTests {
     private static let wall: Int64 = 1_795_262_400_000
 
     private static func member(_ id: String, age: Int64 = 100, _ json: String) throws -> Fleet.Member {
         Fleet.Member(id: id, page: try #require(WorkerPage(Array(json.utf8))), raw: [], age: age)
     }
 
-    private static func facts(_ members: [Fleet.Member] = []) -> DisturbanceFinder.Facts {
-        var facts = DisturbanceFinder.Facts()
+    private static func facts(_ members: [Fleet.Member] = []) -> IncidentSignFinder.Facts {
+        var facts = IncidentSignFinder.Facts()
         (facts.members, facts.wall, facts.passed, facts.hasKafkaAnswered) = (members, wall, 1000, true)
         return facts
     }
 
-    private static func kinds(_ troubles: [Disturbance]) -> [String] {
+    private static func kinds(_ troubles: [IncidentSign]) -> [String] {
         troubles.map { "\($0.subject.kind.rawValue) \($0.subject.name)" }.sorted()
     }
 
@@ -183,8 +183,8 @@ import Testing
     func aHubIsInTheWorstTroubleThatIsReported(members: String, expected: [String]) throws {
         let page =
             #"{"loops":[{"at":"2026-11-21T12:00:00.000Z","hubs":[{"hub":"h",\#(members)},{"hub":"well","circuit":"closed"}]}]}"#
-        var finder = DisturbanceFinder()
-        #expect(Self.kinds(finder.disturbances(Self.facts([try Self.member("w", page)])) { [:] }) == expected)
+        var finder = IncidentSignFinder()
+        #expect(Self.kinds(finder.signs(Self.facts([try Self.member("w", page)])) { [:] }) == expected)
     }
 
     /// The sentences are those of workers.
@@ -195,8 +195,8 @@ import Testing
         let byQuestion = "the hub h \(HubFinding(status: 401, detail: "", asksToWait: false).words)"
         for sentence in [byCalls, byQuestion] {
             let page = #"{"loops":[{"hubs":[{"hub":"h","circuit":"closed","trouble":"\#(sentence)"}]}]}"#
-            var finder = DisturbanceFinder()
-            let troubles = finder.disturbances(Self.facts([try Self.member("w", page)])) { [:] }
+            var finder = IncidentSignFinder()
+            let troubles = finder.signs(Self.facts([try Self.member("w", page)])) { [:] }
             #expect(Self.kinds(troubles) == ["hub_unauthorized h"] && troubles.first?.cause == sentence)
         }
     }
@@ -204,31 +204,31 @@ import Testing
     @Test func theRequestsOfAllWorkersWait() throws {
         let hub = #""circuit":"open","waiting_for_turn":3,"waiting_for_timer":4"#
         let page = #"{"loops":[{"hubs":[{"hub":"h",\#(hub)}]},{"hubs":[{"hub":"h",\#(hub)}]}]}"#
-        var finder = DisturbanceFinder()
-        let troubles = finder.disturbances(Self.facts([try Self.member("a", page), try Self.member("b", page)])) { [:] }
+        var finder = IncidentSignFinder()
+        let troubles = finder.signs(Self.facts([try Self.member("a", page), try Self.member("b", page)])) { [:] }
         #expect(troubles.map(\.waiting) == [28])
     }
 
     @Test func aLostWorkerIsMissedWhileOthersReport() throws {
-        var finder = DisturbanceFinder()
-        #expect(finder.disturbances(Self.facts()) { [:] }.isEmpty, "there never was one")
+        var finder = IncidentSignFinder()
+        #expect(finder.signs(Self.facts()) { [:] }.isEmpty, "there never was one")
         let members = [try Self.member("a", #"{"loops":[]}"#), try Self.member("b", age: 20_000, #"{"loops":[]}"#)]
-        #expect(Self.kinds(finder.disturbances(Self.facts(members)) { [:] }) == ["worker_lost b"])
-        #expect(Self.kinds(finder.disturbances(Self.facts(Array(members.suffix(1)))) { [:] }) == ["no_worker "])
-        #expect(Self.kinds(finder.disturbances(Self.facts()) { [:] }) == ["no_worker "])
+        #expect(Self.kinds(finder.signs(Self.facts(members)) { [:] }) == ["worker_lost b"])
+        #expect(Self.kinds(finder.signs(Self.facts(Array(members.suffix(1)))) { [:] }) == ["no_worker "])
+        #expect(Self.kinds(finder.signs(Self.facts()) { [:] }) == ["no_worker "])
         var unanswered = Self.facts()
         unanswered.hasKafkaAnswered = false
-        #expect(finder.disturbances(unanswered) { [:] }.isEmpty, "it may be Kafka that is away")
+        #expect(finder.signs(unanswered) { [:] }.isEmpty, "it may be Kafka that is away")
     }
 
     @Test func whileKafkaIsAwayNoWorkerIsMissedNorAMinuteAfter() throws {
-        var finder = DisturbanceFinder()
+        var finder = IncidentSignFinder()
         finder.hasSeenWorkers = true
         var away = Self.facts()
         (away.kafkaProblem, away.hasKafkaAnswered) = ("brokers do not answer", false)
-        #expect(Self.kinds(finder.disturbances(away) { [:] }) == ["kafka_away "])
-        for _ in 0..<59 { #expect(finder.disturbances(Self.facts()) { [:] }.isEmpty) }
-        #expect(Self.kinds(finder.disturbances(Self.facts()) { [:] }) == ["no_worker "])
+        #expect(Self.kinds(finder.signs(away) { [:] }) == ["kafka_away "])
+        for _ in 0..<59 { #expect(finder.signs(Self.facts()) { [:] }.isEmpty) }
+        #expect(Self.kinds(finder.signs(Self.facts()) { [:] }) == ["no_worker "])
     }
 
     @Test func limitsConcernTenantsAndSourcesAndHoldsNobody() throws {
@@ -247,14 +247,14 @@ import Testing
             "hold": scope { $0.tenant = "bank" }, "idle": scope { $0.tenant = "idle" },
         ]
         var facts = Self.facts([member])
-        facts.refused = [Disturbance.Subject(.tenantLimited, of: "loud"): 12]
-        var finder = DisturbanceFinder()
-        let troubles = finder.disturbances(facts) { scopes }
+        facts.refused = [IncidentSign.Subject(.tenantLimited, of: "loud"): 12]
+        var finder = IncidentSignFinder()
+        let troubles = finder.signs(facts) { scopes }
         #expect(Self.kinds(troubles) == ["source_limited /shop", "tenant_limited acme", "tenant_limited loud"])
         #expect(troubles.map(\.waiting).sorted() == [0, 5, 5] && troubles.reduce(0) { $0 + $1.refused } == 12)
         // Nobody reads orders by which nothing waits.
-        var (other, wasAsked) = (DisturbanceFinder(), false)
-        _ = other.disturbances(Self.facts([try Self.member("w", #"{"orders":[\#(orders[5])],"loops":[]}"#)])) {
+        var (other, wasAsked) = (IncidentSignFinder(), false)
+        _ = other.signs(Self.facts([try Self.member("w", #"{"orders":[\#(orders[5])],"loops":[]}"#)])) {
             wasAsked = true
             return [:]
         }

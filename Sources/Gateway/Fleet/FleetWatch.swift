@@ -196,7 +196,7 @@ final class FleetWatch: Sendable {
             hubs.take(members, milliseconds: passed)
             watch.note(added, workers: members.count { !$0.isStale }, passed: min(5000, passed), wall: wall)
             if second % 10 == 0 { watch.writePresent() }
-            watch.noteDisturbances(members, added: added, passed: passed, wall: wall)
+            watch.noteSigns(members, added: added, passed: passed, wall: wall)
             guard watch.streams.subjects.contains(FleetWatch.subject) else { return }
             let event = FleetEvent(
                 members: members, work: work, hubRates: hubs.callsPerSecond, kafka: watch.backlog.kafka,
@@ -206,11 +206,11 @@ final class FleetWatch: Sendable {
     }
 
     /// Looks for signs of trouble in what was seen since the last second.
-    private func noteDisturbances(_ members: [Fleet.Member], added: CounterTally.Counters, passed: Int, wall: Int64) {
+    private func noteSigns(_ members: [Fleet.Member], added: CounterTally.Counters, passed: Int, wall: Int64) {
         guard let incidents else { return }
         backlog.ask(isUrgent: incidents.hasSeenWorkers && members.allSatisfy(\.isStale))
         let kafka = backlog.kafka
-        var facts = DisturbanceFinder.Facts()
+        var facts = IncidentSignFinder.Facts()
         (facts.members, facts.wall, facts.passed) = (members, wall, Int64(passed))
         facts.kafkaProblem = kafka.fault(hearing: members.map(\.age).min())
         facts.hasKafkaAnswered = kafka.hasAnswered(since: wall - Fleet.staleAge)

@@ -27,7 +27,7 @@ final class IncidentWatch: Sendable {
     private static let pause = Duration.seconds(5)
 
     fileprivate struct State {
-        var finder = DisturbanceFinder()
+        var finder = IncidentSignFinder()
         var tally = IncidentTally()
         var list = IncidentList()
         /// The topic was read to its end, or could not be.
@@ -109,10 +109,10 @@ final class IncidentWatch: Sendable {
     // MARK: Each second
 
     /// Takes what was seen in a second, and writes what is due. `backlog` counts what waits in Kafka. Called by one thread.
-    func note(_ facts: DisturbanceFinder.Facts, at look: IncidentTally.Sample, backlog: () -> Int) {
+    func note(_ facts: IncidentSignFinder.Facts, at look: IncidentTally.Sample, backlog: () -> Int) {
         var (facts, look, finder) = (facts, look, state.withLock { $0.finder })
         facts.refused = limited.take()
-        let troubles = finder.disturbances(facts, scopes: scopes)
+        let troubles = finder.signs(facts, scopes: scopes)
         if !troubles.isEmpty { look.backlog = backlog() }
         let due = state.withLock { state -> [Incident] in
             finder.hasSeenWorkers = finder.hasSeenWorkers || state.finder.hasSeenWorkers
@@ -190,7 +190,7 @@ final class IncidentWatch: Sendable {
 
 extension IncidentWatch.State {
     /// Takes the signs of trouble of a look, and returns the incidents that have to be written.
-    fileprivate mutating func take(_ troubles: [Disturbance], at look: IncidentTally.Sample) -> [Incident] {
+    fileprivate mutating func take(_ troubles: [IncidentSign], at look: IncidentTally.Sample) -> [Incident] {
         var due: [Incident] = []
         for (incident, phase) in tally.take(troubles, at: look, known: isRead ? list : nil) {
             list.take(incident, now: look.wall)

@@ -7,12 +7,12 @@ final class LimitedCalls: Sendable {
     private static let capacity = 64
 
     /// Nothing else is locked while it is held.
-    private let counts = Mutex<[Disturbance.Subject: Int]>([:])
+    private let counts = Mutex<[IncidentSign.Subject: Int]>([:])
 
     /// Notes a call that was refused.
     func note(_ publisher: Publisher) {
         let subject =
-            publisher.tenant.map { Disturbance.Subject(.tenantLimited, of: $0) } ?? .init(.sourceLimited, of: publisher.source)
+            publisher.tenant.map { IncidentSign.Subject(.tenantLimited, of: $0) } ?? .init(.sourceLimited, of: publisher.source)
         counts.withLock { counts in
             guard counts[subject] != nil || counts.count < Self.capacity else { return }
             counts[subject, default: 0] += 1
@@ -20,7 +20,7 @@ final class LimitedCalls: Sendable {
     }
 
     /// Takes what was counted since the last time.
-    func take() -> [Disturbance.Subject: Int] {
+    func take() -> [IncidentSign.Subject: Int] {
         counts.withLock { counts in
             defer { counts = [:] }
             return counts

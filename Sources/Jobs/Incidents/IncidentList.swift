@@ -23,8 +23,8 @@ package struct IncidentList: Sendable {
     }
 
     /// Those that last at a moment, by their kinds and subjects.
-    func lasting(at now: Int64) -> [Disturbance.Subject: Incident] {
-        let found = incidents.values.filter { $0.lasts(at: now) }.map { (Disturbance.Subject($0.kind, of: $0.subject), $0) }
+    func lasting(at now: Int64) -> [IncidentSign.Subject: Incident] {
+        let found = incidents.values.filter { $0.lasts(at: now) }.map { (IncidentSign.Subject($0.kind, of: $0.subject), $0) }
         return Dictionary(found) { $0.end > $1.end ? $0 : $1 }
     }
 

@@ -47,7 +47,7 @@ package struct IncidentTally: Sendable {
         var hasBegun = false
     }
 
-    private var entries: [Disturbance.Subject: Entry] = [:]
+    private var entries: [IncidentSign.Subject: Entry] = [:]
 
     /// A tally that has seen nothing.
     package init() {}
@@ -59,12 +59,12 @@ package struct IncidentTally: Sendable {
     ///   - look: All else that is known.
     ///   - known: The incidents that all gateways have written, or nil before they were read: until then only Kafka's begin.
     /// - Returns: The incidents that last, and those that have just ended.
-    package mutating func take(_ troubles: [Disturbance], at look: Sample, known: IncidentList?) -> [(
+    package mutating func take(_ troubles: [IncidentSign], at look: Sample, known: IncidentList?) -> [(
         incident: Incident, phase: Phase
     )] {
-        var found: [Disturbance.Subject: Disturbance] = [:]
+        var found: [IncidentSign.Subject: IncidentSign] = [:]
         for trouble in troubles {
-            found[trouble.subject, default: Disturbance(trouble.subject)].add(trouble)
+            found[trouble.subject, default: IncidentSign(trouble.subject)].add(trouble)
         }
         let isNew = found.keys.contains { entries[$0]?.hasBegun != true }
         let lasting = isNew ? known?.lasting(at: look.wall) : known.map { _ in [:] }
@@ -111,7 +111,7 @@ extension IncidentTally.Entry {
     fileprivate var isOfUse: Bool { hasBegun || quiet <= IncidentTally.patience }
 
     /// Counts the time since the last look, and what came in it.
-    fileprivate mutating func advance(to look: IncidentTally.Sample, with trouble: Disturbance?) {
+    fileprivate mutating func advance(to look: IncidentTally.Sample, with trouble: IncidentSign?) {
         let step = min(max(0, look.passed), IncidentTally.longestStep)
         incident.seen = incident.seen.addingSaturated(max(0, look.passed))
         incident.watched += step
@@ -153,7 +153,7 @@ extension IncidentTally.Entry {
 
 extension Incident {
     /// Takes what a sign of trouble counts. The backlog of all is that of no tenant.
-    fileprivate mutating func add(_ trouble: Disturbance, backlog: Int) {
+    fileprivate mutating func add(_ trouble: IncidentSign, backlog: Int) {
         let isOfAll = kind != .tenantLimited && kind != .sourceLimited
         waited = max(waited, trouble.waiting, isOfAll ? backlog : 0)
         refused = refused.addingSaturated(trouble.refused)
@@ -161,9 +161,9 @@ extension Incident {
     }
 }
 
-extension Disturbance {
+extension IncidentSign {
     /// Adds another sign of the same subject.
-    fileprivate mutating func add(_ other: Disturbance) {
+    fileprivate mutating func add(_ other: IncidentSign) {
         waiting = waiting.addingSaturated(other.waiting)
         refused = refused.addingSaturated(other.refused)
         cause = cause ?? other.cause

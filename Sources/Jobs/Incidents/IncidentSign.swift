@@ -1,5 +1,5 @@
 /// A sign of trouble in one second: what is out or held to a rate, and how much waits for it.
-package struct Disturbance: Sendable, Equatable {
+package struct IncidentSign: Sendable, Equatable {
     /// The kind and the name of what is in trouble.
     package struct Subject: Sendable, Hashable {
         /// The kind of the incident that it is a sign of.

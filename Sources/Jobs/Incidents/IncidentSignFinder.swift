@@ -2,7 +2,7 @@ import Delivery
 package import PushModel
 
 /// Finds the signs of trouble in what workers, brokers and the gateway's own calls say in one second. Pure: it reads no clock.
-package struct DisturbanceFinder: Sendable {
+package struct IncidentSignFinder: Sendable {
     /// The time after brokers were away in which workers are not missed, 1 min in milliseconds: they connect again.
     private static let afterKafka: Int64 = 60_000
 
@@ -15,7 +15,7 @@ package struct DisturbanceFinder: Sendable {
         /// True if brokers have answered in the last seconds.
         package var hasKafkaAnswered = false
         /// The calls that were refused for the rate of a key, by tenant or source.
-        package var refused: [Disturbance.Subject: Int] = [:]
+        package var refused: [IncidentSign.Subject: Int] = [:]
         /// The present, in milliseconds since 1970.
         package var wall: Int64 = 0
         /// The milliseconds since the last look.
@@ -38,30 +38,30 @@ package struct DisturbanceFinder: Sendable {
     ///   - facts: The facts of one second.
     ///   - scopes: Gives the scopes of the limits that stand, by their ids. Called only where requests wait by one.
     /// - Returns: The signs.
-    package mutating func disturbances(_ facts: Facts, scopes: () -> [String: OrderScope]) -> [Disturbance] {
+    package mutating func signs(_ facts: Facts, scopes: () -> [String: OrderScope]) -> [IncidentSign] {
         let fresh = facts.members.filter { !$0.isStale }
         if !fresh.isEmpty { hasSeenWorkers = true }
         sinceKafka = facts.kafkaProblem == nil ? min(sinceKafka.addingSaturated(max(0, facts.passed)), Self.afterKafka) : 0
         var found = Self.hubs(of: fresh.map(\.page), at: Timestamp(milliseconds: facts.wall))
-        if let problem = facts.kafkaProblem { found.append(Disturbance(.init(.kafkaAway), cause: problem)) }
+        if let problem = facts.kafkaProblem { found.append(IncidentSign(.init(.kafkaAway), cause: problem)) }
         if sinceKafka >= Self.afterKafka { found += missing(facts, fresh: fresh.count) }
-        found += facts.refused.map { Disturbance($0.key, refused: $0.value, cause: "the key's rate") }
+        found += facts.refused.map { IncidentSign($0.key, refused: $0.value, cause: "the key's rate") }
         found += Self.limited(fresh.map(\.page), scopes: scopes)
         return found
     }
 
     /// The workers that are missed: some while others report, or all while brokers answer.
-    private func missing(_ facts: Facts, fresh: Int) -> [Disturbance] {
+    private func missing(_ facts: Facts, fresh: Int) -> [IncidentSign] {
         guard fresh == 0 else {
             return facts.members.filter(\.isStale).map {
-                Disturbance(.init(.workerLost, of: $0.id), cause: "it stopped reporting without leaving")
+                IncidentSign(.init(.workerLost, of: $0.id), cause: "it stopped reporting without leaving")
             }
         }
-        return hasSeenWorkers && facts.hasKafkaAnswered ? [Disturbance(.init(.noWorker))] : []
+        return hasSeenWorkers && facts.hasKafkaAnswered ? [IncidentSign(.init(.noWorker))] : []
     }
 
     /// The hubs in trouble, each by the worst that any worker says of it.
-    private static func hubs(of pages: [WorkerPage], at wall: Timestamp) -> [Disturbance] {
+    private static func hubs(of pages: [WorkerPage], at wall: Timestamp) -> [IncidentSign] {
         var found: [String: (kind: Incident.Kind, waiting: Int, cause: String?)] = [:]
         for page in pages {
             for loop in page.loops {
@@ -77,21 +77,21 @@ package struct DisturbanceFinder: Sendable {
                 }
             }
         }
-        return found.map { Disturbance(.init($1.kind, of: $0), waiting: $1.waiting, cause: $1.cause) }
+        return found.map { IncidentSign(.init($1.kind, of: $0), waiting: $1.waiting, cause: $1.cause) }
     }
 
     /// The tenants and sources whose requests wait because an order limits them. A hold is no trouble, and a limit of all or of a hub is none of
     /// theirs.
-    private static func limited(_ pages: [WorkerPage], scopes: () -> [String: OrderScope]) -> [Disturbance] {
+    private static func limited(_ pages: [WorkerPage], scopes: () -> [String: OrderScope]) -> [IncidentSign] {
         let limits = pages.flatMap { $0.orders ?? [] }.filter { $0.kind == "limit" && $0.waiting > 0 }
         guard !limits.isEmpty else { return [] }
         let known = scopes()
-        return limits.compactMap { limit -> Disturbance? in
+        return limits.compactMap { limit -> IncidentSign? in
             guard let scope = known[limit.id] else { return nil }
             let subject =
-                scope.tenant.map { Disturbance.Subject(.tenantLimited, of: $0) }
+                scope.tenant.map { IncidentSign.Subject(.tenantLimited, of: $0) }
                 ?? scope.source.map { .init(.sourceLimited, of: $0) }
-            return subject.map { Disturbance($0, waiting: limit.waiting, cause: "the order \(limit.id)") }
+            return subject.map { IncidentSign($0, waiting: limit.waiting, cause: "the order \(limit.id)") }
         }
     }
 }
