@@ -45,6 +45,8 @@ final class OperatorEndpoints: Sendable {
     private let replayEvents: ReplayEvents
     private let fleet: FleetWatch
     private let orders: OrderDesk
+    private let incidents: IncidentWatch
+    private let open: OpenFailures
 
     /// Makes endpoints that read nothing yet. `write` hands a record for the topic of the history to Kafka's client, and `give` an order. A
     /// state folder that is of no use is a failure.
@@ -90,9 +92,13 @@ final class OperatorEndpoints: Sendable {
         let orders = OrderDesk(
             watch: OrderWatch(context, log: services.log), topic: configuration.topics.control, log: services.log, write: give)
         self.orders = orders
+        open = OpenFailures(context, answers: answers, isIndexed: { keeper?.isCurrent ?? false }, now: services.now)
+        incidents = IncidentWatch(
+            context, log: services.log, limited: services.limited, open: open,
+            scopes: { Dictionary(orders.standing.map { ($0.id, $0.scope) }) { $1 } }, write: write)
         fleet = FleetWatch(
-            context, backlog: backlog, streams: streams, log: services.log, addOrders: { orders.add(to: &$0, isShort: true) },
-            write: write)
+            context, backlog: backlog, streams: streams, log: services.log, incidents: incidents,
+            addOrders: { orders.add(to: &$0, isShort: true) }, write: write)
     }
 
     func start() {
@@ -123,7 +129,14 @@ final class OperatorEndpoints: Sendable {
         replays.runs.tick()
         replayEvents.tick()
         streams.tick()
+        countOpen()
         cleanOnceADay()
+    }
+
+    /// Has what is open counted while anybody follows the fleet.
+    private func countOpen() {
+        guard streams.subjects.contains(FleetWatch.subject), open.begins() else { return }
+        if scanning.put(for: "", { [open] in open.count() }) != nil { open.giveUp() }
     }
 
     private func cleanOnceADay(at now: MonotonicTime = .now()) {
@@ -254,7 +267,7 @@ final class OperatorEndpoints: Sendable {
         case .failures: (try? call.query(["filter"])["filter"]) ?? "" == "" ? scanning : searching
         case .searchFailures, .deadLetters: scanning
         case .status, .command, .leftovers, .replay, .deletePlan: acting
-        case .statusEvents, .history, .replays, .replayEvents, .plan, .holds, .hold, .release, .cancelScope: finding
+        case .statusEvents, .history, .incidents, .replays, .replayEvents, .plan, .holds, .hold, .release, .cancelScope: finding
         }
     }
 
@@ -268,6 +281,7 @@ final class OperatorEndpoints: Sendable {
         case .status: call.answer(try status())
         case .statusEvents: streams.begin(FleetWatch.subject, for: call)
         case .history: call.answer(try history(call))
+        case .incidents: call.answer(try incidents.answer(call))
         case .replays: call.answer(try plans.list(call))
         case .replay(let id): call.answer(try plans.show(id, for: call))
         case .deletePlan(let id): call.answer(try replays.delete(id, for: call.publisher))
