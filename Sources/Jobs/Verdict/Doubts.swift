@@ -37,10 +37,10 @@ private struct Sending {
     let id: String
     /// True if devices were, or may have been, reached.
     let reaches: Bool
-    private var doubted: Set<Int64> = []
+    private let doubted: Set<Int64>
     private let hasCalls: Bool
     private let isAmbiguous: Bool
-    private var attempts: [Attempt] = []
+    private let attempts: [Attempt]
     /// Of a replay, the calls that it repeats. Nil for all.
     private var repeated: Set<Int64>?
 
@@ -54,7 +54,7 @@ private struct Sending {
         reaches = ["accepted", "ambiguous"].contains { (name: StaticString) in
             targets.flatMap { document.integer(name, of: $0) } ?? 0 > 0
         }
-        var callCount = 0
+        var (callCount, doubted) = (0, Set<Int64>())
         if let sends = document.member("sends", of: root) {
             document.forEachElement(of: sends) { send in
                 callCount += 1
@@ -66,6 +66,8 @@ private struct Sending {
             }
         }
         hasCalls = callCount > 0
+        self.doubted = doubted
+        var attempts: [Attempt] = []
         if let list = document.member("attempts", of: root) {
             document.forEachElement(of: list) { attempt in
                 let status = document.integer("http_status", of: attempt) ?? 0
@@ -77,6 +79,7 @@ private struct Sending {
                             && (status < 300 || Self.statusesWithoutAnswer.contains(status))))
             }
         }
+        self.attempts = attempts
         if let replay = document.member("replay", of: root), let sends = document.member("sends", of: replay) {
             var calls: Set<Int64> = []
             document.forEachElement(of: sends) { if let index = document.integer(at: $0) { calls.insert(index) } }

@@ -183,7 +183,7 @@ struct EndingWords {
             case "expired": ", which expired"
             case "cancelled": ", which was cancelled"
             case "duplicate": ", which was a repetition itself"
-            default: ", which has no result yet"
+            default: ", of which no result is known"
             }
         return Verdict(.duplicate, "A repetition of \(original.id)\(fate).", because: note("It was not sent a second time."))
     }

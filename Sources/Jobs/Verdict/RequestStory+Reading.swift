@@ -157,3 +157,27 @@ extension JSONDocument {
         return index
     }
 }
+
+extension RequestStory.HubTrouble {
+    /// The gravest trouble that workers report of a hub, or nil for none.
+    ///
+    /// - Parameters:
+    ///   - name: The hub's name.
+    ///   - hubs: The hubs as workers report them at present.
+    ///   - now: The present moment.
+    package init?(of name: String, in hubs: [WorkerPage.Hub], now: Timestamp) {
+        let own = hubs.filter { $0.name == name && !$0.isRetired }
+        let refusals: Set<String?> = [ErrorCode.hubUnauthorized.rawValue, ErrorCode.hubForbidden.rawValue]
+        if own.contains(where: { refusals.contains($0.circuitReason) && $0.circuit != "closed" }) {
+            self.init(name: name, kind: .refusesKey)
+        } else if let open = own.first(where: { $0.circuit == "open" || $0.circuit == "half_open" }) {
+            self.init(name: name, kind: .suspended(until: open.circuitChange))
+        } else if let until = own.compactMap(\.throttledUntil).max(), until > now {
+            self.init(name: name, kind: .throttled(until: until))
+        } else if own.contains(where: { $0.problem != nil }) {
+            self.init(name: name, kind: .broken)
+        } else {
+            return nil
+        }
+    }
+}
