@@ -7,6 +7,7 @@ import Intake
 import Jobs
 import Observability
 import PushModel
+import ResultQuery
 import Synchronization
 
 /// Answers the calls that find and repair, and show how workers are, by the code of the commands. Calls wait for nothing: threads of its own
@@ -42,6 +43,9 @@ final class OperatorEndpoints: Sendable {
     private let replayEvents: ReplayEvents
     private let fleet: FleetWatch
     private let orders: OrderDesk
+    /// Searches the twins of single requests.
+    private let twinSearch: RequestSearch
+    private let twinWaits = TwinWaits()
 
     /// Makes endpoints that read nothing yet. `write` hands a record for the topic of the history to Kafka's client, and `give` an order. A
     /// state folder that is of no use is a failure.
@@ -73,6 +77,7 @@ final class OperatorEndpoints: Sendable {
         results = ResultDesk(context: context, answers: answers, isIndexed: { keeper?.isCurrent ?? false })
         tracers = TracerPool(context, terms: configuration.groupTerms, keeper: keeper)
         lives = LifeSearch(context: context, answers: answers, terms: configuration.groupTerms)
+        twinSearch = RequestSearch(context, terms: configuration.groupTerms, answers: answers, index: nil)
         replays = ReplayDesk(
             context: context, planning: configuration.planning, hubs: configuration.worker.routes,
             callsAtOnce: configuration.callsAtOnce, answers: answers,
@@ -110,6 +115,7 @@ final class OperatorEndpoints: Sendable {
         replays.runs.tick()
         replayEvents.tick()
         streams.tick()
+        twinWaits.tick(at: now())
         cleanOnceADay()
     }
 
@@ -212,6 +218,29 @@ final class OperatorEndpoints: Sendable {
         }
         if let problem { then(.failure(problem)) }
     }
+
+    /// Searches the twins of a request. `then` is called once, soon and in any thread, with nil where they were not found in time.
+    func findTwins(
+        of facts: RequestFacts, publishedAt: Timestamp, for asker: Asker, then: @escaping @Sendable ([Twin]?) -> Void
+    ) {
+        guard let query = TwinQuery(of: facts, publishedAt: publishedAt) else { return then(nil) }
+        let deadline = now().advanced(by: TwinWaits.patience)
+        let end = twinWaits.add(until: deadline, then: then)
+        let isOver: @Sendable () -> Bool = { [now] in now() >= deadline }
+        let problem = finding.put(for: asker.keyID, of: asker.tenant) { [self] in
+            guard !isOver() else { return end(nil) }
+            end((try? query.twins(by: twinSearch.ending(when: isOver), for: asker, within: TwinWaits.patience)) ?? nil)
+        }
+        if problem != nil { end(nil) }
+    }
+
+    /// True if the index of results lacks the newest.
+    var isIndexBehind: Bool {
+        if case .current(_, let behind)? = keeper?.condition { behind > 0 } else { false }
+    }
+
+    /// The hubs as workers report them at present.
+    var hubs: [WorkerPage.Hub] { fleet.hubs }
 
     /// Answers a call, before it returns or later. Called on any thread.
     func answer(_ call: OperatorCall) {
