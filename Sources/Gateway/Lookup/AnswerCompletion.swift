@@ -32,7 +32,7 @@ struct AnswerCompletion: Sendable {
         (self.lookup, self.topics, self.read, self.search) = (lookup, topics, read, search)
     }
 
-    /// Reads the record of a request, if it tells what is to be shown. `then` is called once, before this returns or later, in any thread.
+    /// Reads the record of a request, if that tells more. `then` is called once, before this returns or later, in any thread.
     func complete(
         _ found: LookupAnswer, query: LookupQuery, for asker: Asker, then: @escaping @Sendable (LookupAnswer) -> Void
     ) {

@@ -21,7 +21,7 @@ struct HubTroubles: Sendable {
         choices = Dictionary(own.compactMap { hub in hub.tracksOutcomes.map { (hub.name, $0) } }) { first, _ in first }
     }
 
-    /// Takes what a request says of its calls, and if `isTold`, the trouble of the hub that keeps them back.
+    /// Takes the facts of a request about its calls, and if `isTold`, the trouble of the hub that keeps them back.
     func take(_ request: borrowing PushRequest, into story: inout RequestStory, at now: Timestamp, isTold: Bool) {
         let name = names?.name(of: request)
         story.take(request, tracksByDefault: tracking(name), now: now)

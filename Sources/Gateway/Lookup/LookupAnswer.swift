@@ -4,7 +4,7 @@ import Publishing
 import PushModel
 import ResultQuery
 
-/// All that is told of a request, as far as it was found.
+/// The facts of a request for its asker, as far as they were found.
 struct LookupAnswer: Sendable {
     /// The request as this gateway remembers it. Nil if only its place was found.
     var request: PublishedRequest?
@@ -20,11 +20,11 @@ struct LookupAnswer: Sendable {
     var held: [HeldSpan] = []
     /// The value of its record, if that was asked for.
     var payload: [UInt8]?
-    /// What its record says of it.
+    /// The facts in its record.
     var facts: RequestFacts?
     /// Other requests with the same text to the same person, within a minute. Nil if they were not looked for, or not in time.
     var twins: [Twin]?
-    /// Its story, of which the verdict is told.
+    /// Its story, which has a verdict.
     var story: RequestStory
 
     /// The request's place, where its record is read.
@@ -52,6 +52,7 @@ struct LookupAnswer: Sendable {
     ///   - now: The present moment.
     ///   - zone: The zone in which the verdict tells moments.
     ///   - showsPayload: The caller may see titles and the names of users.
+    /// - Returns: The answer.
     func answer(to call: HTTPFields, at now: Timestamp, zone: LocalZone, showsPayload: Bool) -> APIAnswer {
         var json = JSONObject(continuing: head(at: now))
         if let request, let life {

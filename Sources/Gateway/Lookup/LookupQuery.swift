@@ -1,5 +1,6 @@
 import Basics
 import HTTPServing
+import Jobs
 import PushModel
 import ResultQuery
 
@@ -41,10 +42,11 @@ struct LookupQuery: Sendable, Equatable {
             (wait, isPreferred) = (0, false)
         }
         if let text = try query.value("zone") {
-            guard let zone = LocalZone(named: text) else {
+            guard LocalZone.isName(text) || LocalZone(named: text) != nil else {
                 throw .invalid("zone must be the name of a time zone, such as Europe/Berlin, or +01:00.")
             }
-            self.zone = zone
+            // A name that this machine does not know: the verdict says that its moments are in UTC.
+            zone = LocalZone(named: text) ?? .utc
         }
         if let text = try query.value("at") {
             guard let found = Self.place(text) else {

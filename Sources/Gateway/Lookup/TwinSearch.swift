@@ -81,7 +81,7 @@ final class TwinWaits: Sendable {
 
     private let state = Mutex(State())
 
-    /// Keeps what waits. The ending that is returned is for the search: the first that comes counts.
+    /// Keeps a waiting answer. The ending that is returned is for the search: the first that comes counts.
     func add(until deadline: MonotonicTime, then: @escaping Ending) -> Ending {
         let number = state.withLock { state -> Int in
             state.lastNumber += 1
@@ -93,7 +93,7 @@ final class TwinWaits: Sendable {
         }
     }
 
-    /// Ends what has waited long enough, without twins.
+    /// Ends the waits that are over, without twins.
     func tick(at now: MonotonicTime) {
         let over = state.withLock { state -> [Ending] in
             let over = state.endings.filter { $0.value.deadline <= now }

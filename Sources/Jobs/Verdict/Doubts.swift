@@ -97,7 +97,7 @@ private struct Sending {
         return false
     }
 
-    /// True if a replay repeated a call of which it is unknown whether it arrived.
+    /// True if a replay repeated a call that may have arrived.
     func isInDoubt(after replay: Sending) -> Bool {
         guard replay.reaches else { return false }
         guard hasCalls else { return isAmbiguous }

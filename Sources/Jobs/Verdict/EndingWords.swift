@@ -74,7 +74,7 @@ struct EndingWords {
 
     private static let doubtful = "Whether the phone showed it is not known: "
 
-    /// The reason for which nobody knows that a device showed it.
+    /// The reason for which it is unknown if a device showed it.
     private var unseen: String? {
         switch story.telemetry {
         case .notTracked: Self.doubtful + "outcomes are not tracked."
@@ -217,7 +217,7 @@ struct EndingWords {
 
     private var code: ErrorCode? { ending.code.flatMap(ErrorCode.init(rawValue:)) }
 
-    /// True if it is unknown whether calls that were not accepted reached devices.
+    /// True if calls that were not accepted may have reached devices.
     private var mayHaveRung: Bool {
         ending.outcome == Outcome.ambiguous.rawValue || ending.ambiguous ?? 0 > 0
             || ending.safety == ReplaySafety.ambiguous.rawValue
@@ -259,7 +259,7 @@ struct EndingWords {
         }
     }
 
-    /// A reason, what else is to be said, and what became of replays and repetitions.
+    /// A reason, a further one, and the fate of replays and repetitions.
     private func note(_ reason: String?, or more: String? = nil) -> String? {
         let replay = story.replays.isEmpty || story.replays.contains("sent") ? nil : "A replay of it \(replayFate)."
         let again = story.isRepeated ? "Its id was published again, and that was not sent." : nil

@@ -9,7 +9,7 @@ package struct MomentWords: Sendable {
     /// Words for moments, as people in a zone write them at a moment.
     package init(now: Timestamp, zone: LocalZone) { (self.now, self.zone) = (now, zone) }
 
-    /// `14:05:12`, on another day `2026-11-28 14:05:12`. The zone is named if it is UTC, which few people live by.
+    /// `14:05:12`, on another day `2026-11-28 14:05:12`. UTC is named, because few people live by it.
     package func second(_ moment: Timestamp) -> String { text(moment) }
 
     /// The same, without the seconds of a whole minute: `14:30`.

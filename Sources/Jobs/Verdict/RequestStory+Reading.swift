@@ -71,14 +71,14 @@ extension RequestStory {
         original = Original(id: "\(RecordPlace(topic: place.topic, partition: place.partition, offset: offset))")
     }
 
-    /// Notes if its calls are followed. Nil if nobody knows.
+    /// Notes if its calls are followed. Nil if that is not known.
     package mutating func note(isTracked: Bool?, now: Timestamp) {
         guard telemetry == .missing, let isTracked else { return }
         let isYoung = ending?.at.map { now.milliseconds(since: $0) < Self.longestOutcome } ?? false
         telemetry = !isTracked ? .notTracked : isYoung ? .awaited : .missing
     }
 
-    /// Takes what the record says that it was published with.
+    /// Takes the facts of the record that it was published with.
     ///
     /// - Parameters:
     ///   - request: The request.

@@ -1,7 +1,7 @@
 package import PushModel
 package import ResultQuery
 
-/// All that is known of a request, of which its verdict is told. A plain value: whoever gathers it leaves out what is not known.
+/// All that is known of a request, for its verdict. A plain value without the facts that are not known.
 package struct RequestStory: Sendable, Equatable {
     /// The request's id.
     package var id: String
@@ -75,7 +75,7 @@ package struct RequestStory: Sendable, Equatable {
     package enum Telemetry: Sendable, Equatable {
         /// They were not looked for, or not everywhere, so that nothing is said of them.
         case notSearched
-        /// Nobody asked the hub for them.
+        /// The hub was not asked for them.
         case notTracked
         /// The hub is asked, and has not said yet.
         case awaited
@@ -104,7 +104,7 @@ package struct RequestStory: Sendable, Equatable {
         case sentTwice(Int)
         /// It has its result more than once.
         case secondResult
-        /// A replay repeated a call of which nobody knows if it arrived.
+        /// A replay repeated a call that may have arrived.
         case repeatedDoubt
     }
 

@@ -13,7 +13,7 @@ package struct Verdict: Sendable, Equatable {
         case reachedNobody = "reached_nobody"
         case perhapsTwice = "perhaps_twice"
         case sentInPart = "sent_in_part"
-        /// A replay sent what had not been sent.
+        /// A replay sent the rest.
         case repaired
         case failed
         /// It failed, and devices may have been reached all the same.
@@ -62,7 +62,7 @@ package struct Verdict: Sendable, Equatable {
     /// - Parameters:
     ///   - story: All that is known of it.
     ///   - now: The present moment.
-    ///   - zone: The zone in which its moments are told.
+    ///   - zone: The zone of its moments.
     /// - Returns: The verdict. It claims nothing that the story does not say.
     package static func of(_ story: RequestStory, now: Timestamp, zone: LocalZone = .utc) -> Verdict {
         let words = MomentWords(now: now, zone: zone)
