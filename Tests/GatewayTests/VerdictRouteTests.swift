@@ -12,19 +12,19 @@ import Testing
 /// `GET /v1/requests/{id}` says in a sentence what became of a request.
 @Suite struct VerdictRouteTests {
     private static let times =
-        #","timings":{"published_at":"1970-01-01T00:00:00.000Z","finished_at":"1970-01-01T00:00:00.200Z","total_ms":200}"#
+        #","timings":{"published_at":"1970-01-01T00:00:01.000Z","finished_at":"1970-01-01T00:00:01.200Z","total_ms":200}"#
     private static let targets = #","targets":{"planned":1,"accepted":1,"failed":0,"ambiguous":0}"#
 
     private func verdict(_ code: String, _ text: String) -> String { #""verdict":{"code":"\#(code)","text":"\#(text)""# }
 
     @Test(
         arguments: [
-            ("sent", times + targets, "sent", "Sent at 00:00:00 UTC, in 0.2 s."),
+            ("sent", times + targets, "sent", "Sent at 00:00:01 UTC, in 0.2 s."),
             (
                 "failed",
                 times + #","outcome":"throttled","replay_safety":"safe","error":{"code":"hub_throttled","message":"m"}"#,
                 "failed",
-                "Failed at 00:00:00 UTC: the hub throttled every attempt."
+                "Failed at 00:00:01 UTC: the hub throttled every attempt."
             ),
             (
                 "failed", #","outcome":"ambiguous","replay_safety":"ambiguous","error":{"code":"hub_timeout","message":"m"}"#,
