@@ -32,7 +32,8 @@ import Testing
 
     private static let alice = AudienceSummary(.users, names: ["alice"])
     private static let berlin = LocalZone(name: "Europe/Berlin", secondsEast: 3600)
-    private static let north = RequestStory.HubTrouble(name: "north", kind: .throttled(until: moment("2026-11-21T13:08:00.000Z")))
+    private static let north = RequestStory.HubObstacle(
+        name: "north", kind: .throttled(until: moment("2026-11-21T13:08:00.000Z")))
 
     // MARK: The sentences of the issue
 
@@ -250,12 +251,12 @@ import Testing
     }
 
     @Test func everyPlaceHasASentence() {
-        let troubles: [RequestStory.HubTrouble.Kind] = [
+        let troubles: [RequestStory.HubObstacle.Kind] = [
             .throttled(until: .never), .suspended(until: nil), .suspended(until: .never), .refusesKey, .broken,
         ]
         let hold = RequestStory.Hold(author: "key k1", reason: "wrong text", from: Self.now, until: .never)
         for standing in Self.standings {
-            for trouble in [nil] + troubles.map({ RequestStory.HubTrouble(name: "north", kind: $0) }) {
+            for trouble in [nil] + troubles.map({ RequestStory.HubObstacle(name: "north", kind: $0) }) {
                 for obstacle in [nil] + RequestStory.Obstacle.allCases.map({ $0 }) {
                     for (cancelledAt, hold) in [(nil, nil), (Self.now, nil), (nil, hold)] as [(Timestamp?, RequestStory.Hold?)] {
                         let story = Self.story {
@@ -357,14 +358,14 @@ import Testing
         var (north, south) = (WorkerPage.Hub(), WorkerPage.Hub())
         (north.name, south.name) = ("north", "south")
         (north.circuit, south.circuit) = ("closed", "open")
-        typealias Trouble = RequestStory.HubTrouble
-        #expect(Trouble(of: "north", in: [north, south], now: Self.now) == nil)
+        typealias Obstacle = RequestStory.HubObstacle
+        #expect(Obstacle(of: "north", in: [north, south], now: Self.now) == nil)
         north.throttledUntil = Self.now.adding(seconds: 5)
-        #expect(Trouble(of: "north", in: [north, south], now: Self.now)?.kind == .throttled(until: Self.now.adding(seconds: 5)))
-        #expect(Trouble(of: "north", in: [north, south], now: Self.now.adding(seconds: 5)) == nil)
-        #expect(Trouble(of: "south", in: [north, south], now: Self.now)?.kind == .suspended(until: nil))
+        #expect(Obstacle(of: "north", in: [north, south], now: Self.now)?.kind == .throttled(until: Self.now.adding(seconds: 5)))
+        #expect(Obstacle(of: "north", in: [north, south], now: Self.now.adding(seconds: 5)) == nil)
+        #expect(Obstacle(of: "south", in: [north, south], now: Self.now)?.kind == .suspended(until: nil))
         south.circuitReason = "hub_unauthorized"
-        #expect(Trouble(of: "south", in: [north, south], now: Self.now)?.kind == .refusesKey)
+        #expect(Obstacle(of: "south", in: [north, south], now: Self.now)?.kind == .refusesKey)
     }
 
     @Test(arguments: [(0, "0 ms"), (99, "99 ms"), (200, "0.2 s"), (59_949, "59.9 s"), (59_950, "60 s"), (150_000, "3 min")])

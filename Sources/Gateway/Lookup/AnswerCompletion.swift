@@ -22,7 +22,7 @@ struct AnswerCompletion: Sendable {
     /// Says for which times requests were held.
     var heldRequests = HeldRequests()
     /// Says what keeps the calls of hubs back.
-    var hubs = HubTroubles()
+    var hubs = HubObstacles()
     var findTwins: Pairing = { $3(nil) }
 
     init(

@@ -119,7 +119,7 @@ struct APIEndpoints: Endpoints {
             search: { [operators] (id, asker, then) in operators.searchLife(of: id, for: asker, then: then) },
             isSearchCheap: { [operators] in operators.isIndexCurrent })
         lookups.completion.heldRequests = HeldRequests(configuration) { [operators] in operators.knownOrders }
-        lookups.completion.hubs = HubTroubles(configuration) { [operators] in operators.hubs }
+        lookups.completion.hubs = HubObstacles(configuration) { [operators] in operators.hubs }
         lookups.isIndexBehind = { [operators] in operators.isIndexBehind }
         lookups.completion.findTwins = { [operators] in operators.findTwins(of: $0, publishedAt: $1, for: $2, then: $3) }
         self.lookups = lookups

@@ -158,8 +158,8 @@ extension JSONDocument {
     }
 }
 
-extension RequestStory.HubTrouble {
-    /// The gravest trouble that workers report of a hub, or nil for none.
+extension RequestStory.HubObstacle {
+    /// The gravest obstacle that workers report at a hub, or nil for none.
     ///
     /// - Parameters:
     ///   - name: The hub's name.

@@ -29,8 +29,8 @@ package struct RequestStory: Sendable, Equatable {
     package var cancelledAt: Timestamp?
     /// The hold that keeps it back now.
     package var hold: Hold?
-    /// The trouble of the hub that its calls go to.
-    package var hub: HubTrouble?
+    /// The obstacle at the hub that its calls go to.
+    package var hub: HubObstacle?
     /// The reason for which something is not known.
     package var obstacle: Obstacle?
 
@@ -156,9 +156,9 @@ package struct RequestStory: Sendable, Equatable {
         }
     }
 
-    /// The trouble of a hub.
-    package struct HubTrouble: Sendable, Equatable {
-        /// The kinds of trouble.
+    /// An obstacle at a hub.
+    package struct HubObstacle: Sendable, Equatable {
+        /// The kinds of obstacles.
         package enum Kind: Sendable, Equatable {
             /// It asked to wait.
             case throttled(until: Timestamp)
@@ -175,7 +175,7 @@ package struct RequestStory: Sendable, Equatable {
         /// The kind.
         package var kind: Kind
 
-        /// A trouble.
+        /// An obstacle.
         package init(name: String, kind: Kind) { (self.name, self.kind) = (name, kind) }
     }
 

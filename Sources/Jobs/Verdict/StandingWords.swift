@@ -30,7 +30,7 @@ struct StandingWords {
             return Verdict(.inWork, text, because: since)
         case .delayed(let due, let attempts): return waiting(until: due, after: attempts)
         case .behindItsKey:
-            return Verdict(.behindItsKey, "Waits behind another request with its ordering key.", because: trouble ?? since)
+            return Verdict(.behindItsKey, "Waits behind another request with its ordering key.", because: hubSentence ?? since)
         case .inParts(let count, let ended, let sent): return divided(into: count, ended: ended, sent: sent)
         case .done:
             if story.obstacle == .indexBehind {
@@ -64,11 +64,11 @@ struct StandingWords {
 
     private func waiting(until due: Timestamp?, after attempts: Int) -> Verdict {
         let tried = attempts > 0 ? "Tried \(attempts == 1 ? "once" : "\(attempts) times"), and waits" : "Waits"
-        guard let due else { return Verdict(.waiting, "\(tried) in a delay lane.", because: trouble ?? since) }
+        guard let due else { return Verdict(.waiting, "\(tried) in a delay lane.", because: hubSentence ?? since) }
         guard due > now else {
-            return Verdict(.waiting, "Has waited for \(words.minute(due)), and goes on now.", because: trouble ?? since)
+            return Verdict(.waiting, "Has waited for \(words.minute(due)), and goes on now.", because: hubSentence ?? since)
         }
-        return Verdict(.waiting, "\(tried) for \(words.minute(due)) (\(words.distance(to: due))).", because: trouble ?? since)
+        return Verdict(.waiting, "\(tried) for \(words.minute(due)) (\(words.distance(to: due))).", because: hubSentence ?? since)
     }
 
     private func held(by hold: RequestStory.Hold) -> Verdict {
@@ -95,7 +95,7 @@ struct StandingWords {
             return Verdict(
                 .inParts,
                 "On its way: it was divided into parts, of which at least \(ended) \(ended == 1 ? "has" : "have") ended.",
-                because: trouble ?? since)
+                because: hubSentence ?? since)
         }
         guard ended < count else {
             return Verdict(
@@ -123,11 +123,11 @@ struct StandingWords {
     /// The moment of its publication as a sentence.
     private var since: String? { story.publishedAt.map { "It was published at \(words.second($0))." } }
 
-    /// The trouble of its hub as a sentence.
-    private var trouble: String? { story.hub.map { "Its calls wait for \(words(for: $0))." } }
+    /// The obstacle at its hub as a sentence.
+    private var hubSentence: String? { story.hub.map { "Its calls wait for \(words(for: $0))." } }
 
     /// `hub north (429 until 14:08)`.
-    private func words(for hub: RequestStory.HubTrouble) -> String {
+    private func words(for hub: RequestStory.HubObstacle) -> String {
         let why =
             switch hub.kind {
             case .throttled(let until): "429 until \(words.minute(until))"

@@ -3,7 +3,7 @@ import Jobs
 import PushModel
 
 /// The hubs as workers report them, and as settings have them.
-struct HubTroubles: Sendable {
+struct HubObstacles: Sendable {
     /// The hubs as workers report them at present.
     var hubs: @Sendable () -> [WorkerPage.Hub] = { [] }
     /// The names of the hubs that requests go to.
@@ -21,14 +21,14 @@ struct HubTroubles: Sendable {
         choices = Dictionary(own.compactMap { hub in hub.tracksOutcomes.map { (hub.name, $0) } }) { first, _ in first }
     }
 
-    /// Takes the facts of a request about its calls, and if `isTold`, the trouble of the hub that keeps them back.
+    /// Takes the facts of a request about its calls, and if `isTold`, the obstacle at the hub that keeps them back.
     func take(_ request: borrowing PushRequest, into story: inout RequestStory, at now: Timestamp, isTold: Bool) {
         let name = names?.name(of: request)
         story.take(request, tracksByDefault: tracking(name), now: now)
         guard isTold, let name, story.ending == nil else { return }
         switch story.standing {
         case .inWork, .delayed, .inParts, .behindItsKey:
-            story.hub = RequestStory.HubTrouble(of: name, in: hubs(), now: now)
+            story.hub = RequestStory.HubObstacle(of: name, in: hubs(), now: now)
         case .unconfirmed, .open, .published, .done, .unknown, .deadLetter: return
         }
     }
