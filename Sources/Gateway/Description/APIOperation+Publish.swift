@@ -42,7 +42,7 @@ extension APIOperation {
         method: "GET", path: "/v1/requests/{id}", summary: "Says what became of a request.", access: .key,
         parameters: [
             requestIDParameter, atParameter, timeParameter, waitParameter, preferParameter, lifeParameter, payloadParameter,
-            zoneParameter,
+            verdictZoneParameter,
         ],
         answers: [
             Answer(summary: "The request as it is now, and its result if it has ended.", content: shown),
@@ -114,7 +114,7 @@ extension APIOperation {
     private static let payloadParameter = Parameter(
         name: "payload", schema: JSONSchema.boolean, summary: "Shows the request, which needs the scope read:payload.",
         example: "true")
-    private static let zoneParameter = Parameter(
+    private static let verdictZoneParameter = Parameter(
         name: "zone", schema: JSONSchema.text(), summary: "The time zone in which the verdict tells moments; UTC without it.",
         example: "Europe/Berlin")
     private static let preferParameter = Parameter(
