@@ -37,15 +37,15 @@ final class OperatorEndpoints: Sendable {
     private let results: ResultDesk
     private let replays: ReplayDesk
     private let lives: LifeSearch
+    /// Searches the twins of single requests.
+    private let twinSearch: RequestSearch
+    private let twinWaits = TwinWaits()
     private let keeper: IndexKeeper?
     private let keeperThread = ServiceThread()
     private let streams: EventStreams
     private let replayEvents: ReplayEvents
     private let fleet: FleetWatch
     private let orders: OrderDesk
-    /// Searches the twins of single requests.
-    private let twinSearch: RequestSearch
-    private let twinWaits = TwinWaits()
 
     /// Makes endpoints that read nothing yet. `write` hands a record for the topic of the history to Kafka's client, and `give` an order. A
     /// state folder that is of no use is a failure.
@@ -111,11 +111,11 @@ final class OperatorEndpoints: Sendable {
 
     /// Tells those who follow, and answers those who have waited long enough. To be called several times a second. Waits for nothing.
     func tick() {
+        twinWaits.tick(at: now())
         replays.drafts.tick()
         replays.runs.tick()
         replayEvents.tick()
         streams.tick()
-        twinWaits.tick(at: now())
         cleanOnceADay()
     }
 
