@@ -39,7 +39,7 @@ struct StandingWords {
                     because: obstacle?.capitalSentence)
             }
             guard let obstacle else {
-                return Verdict(.notKnown, "The workers are done with it, and its result is not kept any more.", because: since)
+                return Verdict(.notKnown, "The workers are done with it, and no result of it was found.", because: since)
             }
             return Verdict(.notKnown, "\(unknown): \(obstacle).", because: since)
         case .unknown, .deadLetter:
