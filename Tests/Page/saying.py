@@ -174,6 +174,7 @@ def sent_perhaps_twice(trial):
         trial.fault(None)
     trial.open(f"requests/{name}")
     check("rung twice" in (trial.shown("[data-twice]") or ""), f"the page says {trial.shown('[data-verdict]')!r}")
+    check("Sent, and may have rung twice: the first answer was lost." in trial.shown("[data-verdict]"), f"it says {trial.shown('[data-verdict]')!r}")
     check("perhaps twice" in trial.shown("[data-step=result]"), "the timeline has it as sent, without a word")
     trial.open(f"requests?filter=request:{name}")
     check("perhaps twice" in trial.browser.await_element(f"tr[data-row='{name}']").text, "the list has it as sent, without a word")
