@@ -191,7 +191,7 @@ import Testing
         #expect(ends.withLock { $0 } == [0])
         waits.tick(at: MonotonicTime(nanoseconds: 500_000_000))
         first([])
-        waits.tick(at: .now())
+        waits.tick(at: MonotonicTime(nanoseconds: 900_000_000))
         #expect(ends.withLock { $0 } == [0, -1])
     }
 }

@@ -10,19 +10,20 @@ struct EndingWords {
     var verdict: Verdict {
         if let nobody = reachedNobody { return nobody }
         if let base = base, let doubt = story.doubts.first {
-            return Verdict(.perhapsTwice, "\(base), and may have rung twice: \(text(of: doubt)).", because: note(nil))
+            return Verdict(.perhapsTwice, text: "\(base), and may have rung twice: \(text(of: doubt)).", because: note(nil))
         }
         if let repaired { return repaired }
         return switch ResultState(rawValue: ending.state) {
         case .sent: sent
         case .partial: sentInPart
         case .failed: failed
-        case .rejected: Verdict(.rejected, "Rejected: \(cause).", because: note(faults))
+        case .rejected: Verdict(.rejected, text: "Rejected: \(cause).", because: note(faults))
         case .expired: expired
         case .cancelled: cancelled
         case .duplicate: repetition
-        case .retrying: Verdict(.inWork, "On its way: it is tried again.", because: note("The last attempt failed: \(cause)."))
-        case .scheduled: Verdict(.waiting, "Waits to be sent.", because: note(nil))
+        case .retrying:
+            Verdict(.inWork, text: "On its way: it is tried again.", because: note("The last attempt failed: \(cause)."))
+        case .scheduled: Verdict(.waiting, text: "Waits to be sent.", because: note(nil))
         case .unknown, nil: other
         }
     }
@@ -43,26 +44,26 @@ struct EndingWords {
 
     private var sent: Verdict {
         guard case .known(let outcomes) = story.telemetry, !outcomes.isEmpty else {
-            return Verdict(.sent, "\(sentThen).", because: note(unseen))
+            return Verdict(.sent, text: "\(sentThen).", because: note(unseen))
         }
         let fates = Set(outcomes.map(Fate.init))
         let isWhole = outcomes.count >= ending.accepted ?? 0
         if isWhole, fates.isSubset(of: [.reached, .noDevice]) {
             return Verdict(
-                .delivered, "\(sentThen), and the push services took it for every device.",
+                .delivered, text: "\(sentThen), and the push services took it for every device.",
                 because: note("No service tells if a phone then showed it."))
         }
         if fates.isSubset(of: [.reached, .some, .noDevice, .refused]), isWhole {
             return Verdict(
-                .reachedSome, "Reached some devices: the push services refused the others.", because: note("\(sentThen)."))
+                .reachedSome, text: "Reached some devices: the push services refused the others.", because: note("\(sentThen)."))
         }
         let unclear = outcomes.first { ![.reached, .noDevice].contains(Fate($0)) }
         guard let unclear else {
             return Verdict(
-                .sent, "\(sentThen).",
+                .sent, text: "\(sentThen).",
                 because: note("The hub has told the outcome of \(outcomes.count) of \(ending.accepted ?? 0) calls."))
         }
-        return Verdict(.sent, "\(sentThen).", because: note(Self.doubtful + "\(Self.cause(of: unclear.code))."))
+        return Verdict(.sent, text: "\(sentThen).", because: note(Self.doubtful + "\(Self.cause(of: unclear.code))."))
     }
 
     /// `Sent at 14:05:12, in 0.2 s`, as far as it is known.
@@ -110,7 +111,8 @@ struct EndingWords {
         let why =
             fates.contains(.refused)
             ? "the push services refused every one" : "the hub knows none \(Self.owner(story.audience))"
-        return Verdict(.reachedNobody, "Reached no device: \(why).", because: note(ending.state == "sent" ? "\(sentThen)." : nil))
+        return Verdict(
+            .reachedNobody, text: "Reached no device: \(why).", because: note(ending.state == "sent" ? "\(sentThen)." : nil))
     }
 
     /// `of this user`.
@@ -139,39 +141,41 @@ struct EndingWords {
                 "the hub accepted some calls"
             }
         let rest = mayHaveRung ? "The rest may have rung, too: \(cause)." : "The rest was not sent: \(cause)."
-        return Verdict(.sentInPart, "Sent in part: \(numbers).", because: note(rest, or: replayOfRest))
+        return Verdict(.sentInPart, text: "Sent in part: \(numbers).", because: note(rest, or: replayOfRest))
     }
 
     private var failed: Verdict {
         if mayHaveRung {
-            return Verdict(.mayHaveRung, "Failed; it may have rung: \(cause).", because: note("A replay may ring twice."))
+            return Verdict(.mayHaveRung, text: "Failed; it may have rung: \(cause).", because: note("A replay may ring twice."))
         }
         let parts = (ending.parts ?? 0) > 1 ? " in all \(ending.parts ?? 0) parts" : ""
-        return Verdict(.failed, "Failed\(parts)\(then): \(cause).", because: note("No device was reached.", or: replayOfAll))
+        return Verdict(
+            .failed, text: "Failed\(parts)\(then): \(cause).", because: note("No device was reached.", or: replayOfAll))
     }
 
     private var expired: Verdict {
         let why =
             code == .expiredOnHold
             ? "its time was over while a hold stood" : "its time was over before the hub had accepted it"
-        return Verdict(.expired, "Expired\(then): \(why).", because: note(mayHaveRung ? "It may have rung." : "It was not sent."))
+        return Verdict(
+            .expired, text: "Expired\(then): \(why).", because: note(mayHaveRung ? "It may have rung." : "It was not sent."))
     }
 
     private var cancelled: Verdict {
         let message = ending.message ?? ""
         if message.hasPrefix("dry run") {
-            return Verdict(.dryRun, "A dry run: nothing was sent.", because: note(nil))
+            return Verdict(.dryRun, text: "A dry run: nothing was sent.", because: note(nil))
         }
         if code != .cancelled, code != nil {
-            return Verdict(.cancelled, "Given up\(then): \(cause).", because: note(mayHaveRung ? "It may have rung." : nil))
+            return Verdict(.cancelled, text: "Given up\(then): \(cause).", because: note(mayHaveRung ? "It may have rung." : nil))
         }
         let reason = message.hasPrefix("cancelled: ") ? "The reason given: “\(message.dropFirst(11))”." : nil
-        return Verdict(.cancelled, "Cancelled\(then).", because: note(mayHaveRung ? "It may have rung." : reason))
+        return Verdict(.cancelled, text: "Cancelled\(then).", because: note(mayHaveRung ? "It may have rung." : reason))
     }
 
     private var repetition: Verdict {
         guard let original = story.original else {
-            return Verdict(.duplicate, "A repetition of an earlier request, and not sent itself.", because: note(nil))
+            return Verdict(.duplicate, text: "A repetition of an earlier request, and not sent itself.", because: note(nil))
         }
         let fate =
             switch original.state {
@@ -185,23 +189,25 @@ struct EndingWords {
             case "duplicate": ", which was a repetition itself"
             default: ", of which no result is known"
             }
-        return Verdict(.duplicate, "A repetition of \(original.id)\(fate).", because: note("It was not sent a second time."))
+        return Verdict(
+            .duplicate, text: "A repetition of \(original.id)\(fate).", because: note("It was not sent a second time."))
     }
 
     private var repaired: Verdict? {
         guard story.replays.contains("sent") else { return nil }
         return switch ResultState(rawValue: ending.state) {
         case .partial:
-            Verdict(.repaired, "Sent in part at first, and a replay sent the rest.", because: note("It had failed: \(cause)."))
+            Verdict(
+                .repaired, text: "Sent in part at first, and a replay sent the rest.", because: note("It had failed: \(cause)."))
         case .failed, .rejected, .expired, .cancelled:
-            Verdict(.repaired, "Not sent at first, and a replay sent it.", because: note("It had ended so: \(cause)."))
+            Verdict(.repaired, text: "Not sent at first, and a replay sent it.", because: note("It had ended so: \(cause)."))
         default: nil
         }
     }
 
     private var other: Verdict {
         let word = ending.state.filter { $0 != "`" }
-        return Verdict(.notKnown, "It has ended in a way that is not known here: `\(word)`.", because: note(nil))
+        return Verdict(.notKnown, text: "It has ended in a way that is not known here: `\(word)`.", because: note(nil))
     }
 
     private func text(of doubt: RequestStory.Doubt) -> String {

@@ -10,41 +10,43 @@ struct StandingWords {
     var verdict: Verdict {
         if case .deadLetter(let reason) = story.standing {
             return Verdict(
-                .deadLetter, "Not sent: its record could not be read, and is among the dead letters.",
+                .deadLetter, text: "Not sent: its record could not be read, and is among the dead letters.",
                 because: reason.map { $0.sentence })
         }
         if let cancelledAt = story.cancelledAt, canEnd { return cancelling(cancelledAt) }
         if let hold = story.hold, canEnd { return held(by: hold) }
         switch story.standing {
         case .unconfirmed:
-            return Verdict(.unconfirmed, "Handed to Kafka, which has not confirmed it yet.", because: obstacle?.capitalSentence)
+            return Verdict(
+                .unconfirmed, text: "Handed to Kafka, which has not confirmed it yet.", because: obstacle?.capitalSentence)
         case .open:
             guard let obstacle else {
-                return Verdict(.published, "\(published), and no result of it has been read yet.")
+                return Verdict(.published, text: "\(published), and no result of it has been read yet.", because: nil)
             }
-            return Verdict(.notKnown, "\(unknown): \(obstacle).", because: since)
+            return Verdict(.notKnown, text: "\(unknown): \(obstacle).", because: since)
         case .published:
-            return Verdict(.published, "\(published), and no worker has read it yet.", because: obstacle?.capitalSentence)
+            return Verdict(.published, text: "\(published), and no worker has read it yet.", because: obstacle?.capitalSentence)
         case .inWork:
             let text = story.hub.map { "On its way: it waits for \(words(for: $0))." } ?? "On its way: a worker has read it."
-            return Verdict(.inWork, text, because: since)
+            return Verdict(.inWork, text: text, because: since)
         case .delayed(let due, let attempts): return waiting(until: due, after: attempts)
         case .behindItsKey:
-            return Verdict(.behindItsKey, "Waits behind another request with its ordering key.", because: hubSentence ?? since)
+            return Verdict(
+                .behindItsKey, text: "Waits behind another request with its ordering key.", because: hubSentence ?? since)
         case .inParts(let count, let ended, let sent): return divided(into: count, ended: ended, sent: sent)
         case .done:
             if story.obstacle == .indexBehind {
                 return Verdict(
-                    .notKnown, "The workers are done with it, and its result has not been read yet.",
+                    .notKnown, text: "The workers are done with it, and its result has not been read yet.",
                     because: obstacle?.capitalSentence)
             }
             guard let obstacle else {
-                return Verdict(.notKnown, "The workers are done with it, and no result of it was found.", because: since)
+                return Verdict(.notKnown, text: "The workers are done with it, and no result of it was found.", because: since)
             }
-            return Verdict(.notKnown, "\(unknown): \(obstacle).", because: since)
+            return Verdict(.notKnown, text: "\(unknown): \(obstacle).", because: since)
         case .unknown, .deadLetter:
-            guard let obstacle else { return Verdict(.notFound, "No record of it was found.") }
-            return Verdict(.notKnown, "\(unknown): \(obstacle).", because: since)
+            guard let obstacle else { return Verdict(.notFound, text: "No record of it was found.", because: nil) }
+            return Verdict(.notKnown, text: "\(unknown): \(obstacle).", because: since)
         }
     }
 
@@ -64,17 +66,18 @@ struct StandingWords {
 
     private func waiting(until due: Timestamp?, after attempts: Int) -> Verdict {
         let tried = attempts > 0 ? "Tried \(attempts == 1 ? "once" : "\(attempts) times"), and waits" : "Waits"
-        guard let due else { return Verdict(.waiting, "\(tried) in a delay lane.", because: hubSentence ?? since) }
+        guard let due else { return Verdict(.waiting, text: "\(tried) in a delay lane.", because: hubSentence ?? since) }
         guard due > now else {
-            return Verdict(.waiting, "Has waited for \(words.minute(due)), and goes on now.", because: hubSentence ?? since)
+            return Verdict(.waiting, text: "Has waited for \(words.minute(due)), and goes on now.", because: hubSentence ?? since)
         }
-        return Verdict(.waiting, "\(tried) for \(words.minute(due)) (\(words.distance(to: due))).", because: hubSentence ?? since)
+        return Verdict(
+            .waiting, text: "\(tried) for \(words.minute(due)) (\(words.distance(to: due))).", because: hubSentence ?? since)
     }
 
     private func held(by hold: RequestStory.Hold) -> Verdict {
         let end = hold.until > now ? " until \(words.minute(hold.until)) (\(words.distance(to: hold.until)))" : ""
         return Verdict(
-            .held, "Held\(end): “\(hold.reason)”.", because: "By \(hold.author), since \(words.minute(hold.from)).")
+            .held, text: "Held\(end): “\(hold.reason)”.", because: "By \(hold.author), since \(words.minute(hold.from)).")
     }
 
     private func cancelling(_ moment: Timestamp) -> Verdict {
@@ -87,19 +90,19 @@ struct StandingWords {
             case .behindItsKey: "and it ends when its key has its turn"
             default: "and it ends when it has its turn"
             }
-        return Verdict(.cancelling, "Cancelled at \(words.second(moment)), \(text).", because: since)
+        return Verdict(.cancelling, text: "Cancelled at \(words.second(moment)), \(text).", because: since)
     }
 
     private func divided(into count: Int?, ended: Int, sent: Int?) -> Verdict {
         guard let count, count >= ended else {
             return Verdict(
                 .inParts,
-                "On its way: it was divided into parts, of which at least \(ended) \(ended == 1 ? "has" : "have") ended.",
+                text: "On its way: it was divided into parts, of which at least \(ended) \(ended == 1 ? "has" : "have") ended.",
                 because: hubSentence ?? since)
         }
         guard ended < count else {
             return Verdict(
-                .inParts, "On its way: all \(count) parts have ended, and the result of the whole is about to be written.",
+                .inParts, text: "On its way: all \(count) parts have ended, and the result of the whole is about to be written.",
                 because: since)
         }
         let others = ended - (sent ?? 0)
@@ -113,7 +116,7 @@ struct StandingWords {
         let rest =
             story.hub.map { "\(open) \(open == 1 ? "waits" : "wait") for \(words(for: $0))" }
             ?? "\(open) \(open == 1 ? "is" : "are") to come"
-        return Verdict(.inParts, "On its way: \(done), \(rest).", because: since)
+        return Verdict(.inParts, text: "On its way: \(done), \(rest).", because: since)
     }
 
     // MARK: Reasons

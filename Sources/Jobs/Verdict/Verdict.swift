@@ -53,7 +53,7 @@ package struct Verdict: Sendable, Equatable {
         (self.code, self.text, self.reason) = (code, text, reason)
     }
 
-    init(_ code: Code, _ text: String, because reason: String? = nil) {
+    init(_ code: Code, text: String, because reason: String?) {
         self.init(code.rawValue, text: text, reason: reason)
     }
 
