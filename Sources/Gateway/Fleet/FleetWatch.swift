@@ -83,6 +83,9 @@ final class FleetWatch: Sendable {
         }
     }
 
+    /// The hubs as workers report them that are heard.
+    var hubs: [WorkerPage.Hub] { members().filter { !$0.isStale }.flatMap { $0.page.loops.flatMap(\.hubs) } }
+
     private func members() -> [Fleet.Member] {
         state.withLock { $0.fleet }.members(at: Deadline.milliseconds())
     }

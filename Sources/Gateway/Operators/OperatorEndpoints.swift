@@ -7,6 +7,7 @@ import Intake
 import Jobs
 import Observability
 import PushModel
+import ResultQuery
 import Synchronization
 
 /// Answers the calls that find and repair, and show how workers are, by the code of the commands. Calls wait for nothing: threads of its own
@@ -36,6 +37,9 @@ final class OperatorEndpoints: Sendable {
     private let results: ResultDesk
     private let replays: ReplayDesk
     private let lives: LifeSearch
+    /// Searches the twins of single requests.
+    private let twinSearch: RequestSearch
+    private let twinWaits = TwinWaits()
     private let keeper: IndexKeeper?
     private let keeperThread = ServiceThread()
     /// The index of requests, where there is a folder for it.
@@ -82,6 +86,7 @@ final class OperatorEndpoints: Sendable {
         results = ResultDesk(context: context, answers: answers, isIndexed: { keeper?.isCurrent ?? false })
         tracers = TracerPool(context, terms: configuration.groupTerms, keeper: keeper)
         lives = LifeSearch(context: context, answers: answers, terms: configuration.groupTerms)
+        twinSearch = RequestSearch(context, terms: configuration.groupTerms, answers: answers, index: nil)
         replays = ReplayDesk(
             context: context, planning: configuration.planning, hubs: configuration.worker.routes,
             callsAtOnce: configuration.callsAtOnce, answers: answers,
@@ -125,6 +130,7 @@ final class OperatorEndpoints: Sendable {
 
     /// Tells those who follow, and answers those who have waited long enough. To be called several times a second. Waits for nothing.
     func tick() {
+        twinWaits.tick(at: now())
         replays.drafts.tick()
         replays.runs.tick()
         replayEvents.tick()
@@ -239,6 +245,30 @@ final class OperatorEndpoints: Sendable {
         }
         if let problem { then(.failure(problem)) }
     }
+
+    /// Searches the twins of a request. `then` is called once, soon and in any thread, with nil where they were not found in time.
+    func findTwins(
+        of facts: RequestFacts, publishedAt: Timestamp, for asker: Asker, then: @escaping @Sendable ([Twin]?) -> Void
+    ) {
+        guard let query = TwinQuery(of: facts, publishedAt: publishedAt) else { return then(nil) }
+        let deadline = now().advanced(by: TwinWaits.patience)
+        let end = twinWaits.add(until: deadline, then: then)
+        let isOver: @Sendable () -> Bool = { [now] in now() >= deadline }
+        // Without an index it reads topics. Whoever asks gets an answer in time, however much is before it.
+        let problem = scanning.put(for: asker.keyID, of: asker.tenant) { [self] in
+            guard !isOver() else { return end(nil) }
+            end((try? query.twins(by: twinSearch.ending(when: isOver), for: asker, within: TwinWaits.patience)) ?? nil)
+        }
+        if problem != nil { end(nil) }
+    }
+
+    /// True if the index of results lacks the newest.
+    var isIndexBehind: Bool {
+        if case .current(_, let behind)? = keeper?.condition { behind > 0 } else { false }
+    }
+
+    /// The hubs as workers report them at present.
+    var hubs: [WorkerPage.Hub] { fleet.hubs }
 
     /// Answers a call, before it returns or later. Called on any thread.
     func answer(_ call: OperatorCall) {
