@@ -38,6 +38,9 @@ final class OperatorEndpoints: Sendable {
     private let lives: LifeSearch
     private let keeper: IndexKeeper?
     private let keeperThread = ServiceThread()
+    /// The index of requests, where there is a folder for it.
+    let requestIndex: RequestIndexKeeper?
+    private let requestIndexThread = ServiceThread()
     private let streams: EventStreams
     private let replayEvents: ReplayEvents
     private let fleet: FleetWatch
@@ -66,6 +69,9 @@ final class OperatorEndpoints: Sendable {
         let store: PlanStore? = try configuration.stateFolder.map { folder throws(GatewayFailure) in try PlanStore(folder) }
         let keeper = store.map { IndexKeeper(path: $0.indexPath, context) }
         let answers = keeper.map { ResultAnswers(context, kept: $0) } ?? ResultAnswers(context)
+        requestIndex = try store.map { store throws(GatewayFailure) in
+            RequestIndexKeeper(try RequestIndexSettings(configuration.index, folder: store.requestIndexPath), in: context)
+        }
         self.isStopping = isStopping
         now = services.now
         self.context = context
@@ -100,6 +106,12 @@ final class OperatorEndpoints: Sendable {
             keeperThread.start(named: "pushfan-index") {
                 ThreadPriority.lower()
                 keeper.run()
+            }
+        }
+        if let requestIndex {
+            requestIndexThread.start(named: "pushfan-rindex") {
+                ThreadPriority.lower()
+                requestIndex.run()
             }
         }
     }
@@ -144,6 +156,7 @@ final class OperatorEndpoints: Sendable {
         acting.stop()
         tracing.stop()
         if keeper != nil { keeperThread.waitForEnd(until: deadline) }
+        if requestIndex != nil { requestIndexThread.waitForEnd(until: deadline) }
     }
 
     /// True if searching results costs next to nothing.
@@ -300,6 +313,7 @@ final class OperatorEndpoints: Sendable {
         guard let report else { throw APIProblem(.noResults(topic: context.topics.requests)) }
         var json = JSONObject(continuing: report.json { APIProblem.words(for: $0) })
         if let keeper { json.add("index", raw: keeper.condition.json) }
+        if let requestIndex { json.add("request_index", raw: requestIndex.json) }
         orders.add(to: &json)
         return APIAnswer(status: 200, json: json.bytes, headers: ["Cache-Control": "no-store"])
     }
