@@ -39,8 +39,9 @@ struct LaneScan {
     ///   - cursor: The place behind which the list goes on, or nil for the newest.
     ///   - capacity: The most candidates that are kept.
     ///   - open: The states of requests without a result that alone are wanted, or nil for all requests.
+    /// - Throws: Brokers cannot be asked.
     init(
-        _ topics: SearchTopics, _ matcher: RequestMatcher, after cursor: SearchCursor?, capacity: Int,
+        _ topics: SearchTopics, for matcher: RequestMatcher, after cursor: SearchCursor?, capacity: Int,
         open: Set<RequestWhereabouts.State>? = nil
     ) throws(JobFailure) {
         self.topics = topics
@@ -94,6 +95,7 @@ struct LaneScan {
     ///   - wanted: The number of candidates that is enough.
     ///   - deadline: The end of reading, but for the first piece.
     /// - Returns: The candidates.
+    /// - Throws: The lanes cannot be read, or the job was cancelled.
     mutating func next(_ wanted: Int, until deadline: Deadline) throws(JobFailure) -> SearchBatch {
         var found: [SearchCandidate] = []
         while true {

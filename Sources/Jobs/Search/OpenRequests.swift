@@ -16,7 +16,7 @@ struct OpenRequests {
     /// True if everything was read.
     private(set) var isComplete = true
 
-    init(_ topics: SearchTopics, _ matcher: RequestMatcher) {
+    init(_ topics: SearchTopics, for matcher: RequestMatcher) {
         self.topics = topics
         filter = matcher.filter
         reader = CandidateReader(matcher, own: topics.context.topics.requestsOwn)
@@ -151,5 +151,17 @@ struct OriginRecords {
             }
         }
         return ranges
+    }
+}
+
+extension ConsumedRecord {
+    /// The whole number in a header, or nil if there is none.
+    borrowing func number(ofHeader name: String) -> Int64? {
+        var found: Int64?
+        forEachHeader { header, value in
+            guard header.equals(name), let value, (1...19).contains(value.count) else { return }
+            found = value.withUnsafeBufferPointer { Int64(String(decoding: $0, as: UTF8.self)) }
+        }
+        return found
     }
 }

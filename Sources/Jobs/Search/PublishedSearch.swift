@@ -32,11 +32,12 @@ struct PublishedSearch {
     private var isScanned = false
 
     init(
-        _ search: RequestSearch, _ plan: SearchPlan, _ filter: ResultFilter, readingTitles readsTitles: Bool,
+        _ search: RequestSearch, by plan: SearchPlan, for filter: ResultFilter, readingTitles readsTitles: Bool,
+        isFirstPage: Bool,
         isVisible: @escaping @Sendable (SearchRow) -> Bool
     ) {
         (self.search, self.plan, self.filter, self.readsTitles, self.isVisible) = (search, plan, filter, readsTitles, isVisible)
-        matcher = RequestMatcher(filter, readingTitles: readsTitles, seekingPossible: filter.seeksPerson)
+        matcher = RequestMatcher(filter, readingTitles: readsTitles, seekingPossible: isFirstPage && filter.seeksPerson)
         topics = SearchTopics(search.context, terms: search.terms)
     }
 
@@ -54,7 +55,7 @@ struct PublishedSearch {
             do throws(JobFailure) {
                 place = try readLanes(of: limit, after: place.end, until: reading, joining: joining)
             } catch {
-                // What the index has is true while brokers are away.
+                // Rows of the index are true while brokers are away.
                 if case .cancelled = error { throw error }
                 guard place.end != cursor else { throw error }
             }
@@ -114,9 +115,8 @@ extension PublishedSearch {
     private mutating func readIndex(
         _ keeper: RequestIndexKeeper, of limit: Int, after cursor: SearchCursor?, until deadline: Deadline, joining: Duration
     ) throws(JobFailure) -> (end: SearchCursor?, hasMore: Bool) {
-        // No index has what could not be read, nor tells words of titles from other words.
-        let hidesTitles = !readsTitles && filter.sought.contains { $0.subject == .anything || $0.subject == .title }
-        guard !hidesTitles, !filter.names(.state, word: SearchPlan.deadLetter) else { return (cursor, true) }
+        // No index has what could not be read.
+        guard !filter.names(.state, word: SearchPlan.deadLetter) else { return (cursor, true) }
         let wanted = filter.asksResults ? max(Self.batch, limit.addingSaturated(1)) : limit.addingSaturated(1)
         var (end, hasMore) = (cursor, true)
         var isFirst = true
@@ -127,7 +127,7 @@ extension PublishedSearch {
             readCount += batch.candidates.count
             try show(batch.candidates, joining: joining)
             (end, hasMore) = (batch.end, batch.hasMore)
-            // What is older is not in it.
+            // Older requests are not in it.
             if let end, end.time <= reach { break }
         }
         return (end, hasMore)
@@ -139,29 +139,56 @@ extension PublishedSearch {
     ) -> (batch: SearchBatch, reach: Int64)? {
         let until = min(filter.until ?? .max, cursor?.until ?? .max, WaitingReader.moment(.max).milliseconds) - 1
         let isCancelled = search.context.isCancelled
-        let found = keeper.answer(unless: isCancelled) { index throws(SQLiteError) -> (rows: [IndexedRequest], reach: Int64)? in
-            let reach = index.reach
-            guard index.knows(filter), reach <= until else { return nil }
-            let since = max(filter.since ?? 0, reach)
-            guard since <= until else { return ([], reach) }
-            return (try index.rows(matching: filter, since: since, through: until, isPossible: false, limit: wanted), reach)
+        let found = keeper.answer(unless: isCancelled) { index throws(SQLiteError) -> IndexedRows? in
+            guard index.knows(filter), index.reach <= until else { return nil }
+            var rows = IndexedRows(reach: index.reach, since: max(filter.since ?? 0, index.reach), wanted: wanted)
+            guard rows.since <= until else { return rows }
+            rows.published = try index.rows(
+                matching: filter, since: rows.since, through: until, isPossible: false, readingTitles: readsTitles, limit: wanted)
+            // Of what is delayed, the times that are asked for are those of being due, too.
+            guard let since = filter.since else { return rows }
+            rows.delayed = try index.delayed(
+                matching: filter, dueSince: since, through: until, readingTitles: readsTitles, limit: wanted)
+            return rows
         }
-        guard let found, let (rows, reach) = found else { return nil }
-        let since = max(filter.since ?? 0, reach)
-        let isAtEnd = rows.count < wanted
-        // The last one stands in the index at its publication, or at its due time.
-        let last = [rows.last?.publishedAt, rows.last?.facts.due?.milliseconds].compactMap(\.self).filter { $0 <= until }.max()
-        let reached = isAtEnd ? since : max(since, last ?? since)
+        guard let found, let rows = found else { return nil }
         var gathering = CandidateGathering(rows.count, after: cursor)
-        for row in rows {
-            var candidate = SearchCandidate(row, isNamed: true, for: filter)
-            if !filter.covers(row.publishedAt) { candidate.listedAt = row.facts.due?.milliseconds }
+        func take(_ request: IndexedRequest, listedAt: Int64?) {
+            var candidate = SearchCandidate(request, isNamed: true, for: filter)
+            candidate.listedAt = listedAt
             if candidate.standsInIndex(for: filter) { gathering.take(candidate) }
         }
-        var batch = gathering.takeOut(since: reached, isWhole: isAtEnd)
-        batch.end = SearchCursor(time: reached, place: nil)
-        batch.hasMore = !isAtEnd || reach > filter.since ?? .min
-        return (batch, reach)
+        for request in rows.published { take(request, listedAt: nil) }
+        for request in rows.delayed where !filter.covers(request.publishedAt) {
+            take(request, listedAt: request.facts.due?.milliseconds)
+        }
+        var batch = gathering.takeOut(since: rows.reached, isWhole: false)
+        batch.end = SearchCursor(time: rows.reached, place: nil)
+        batch.hasMore = rows.reached > rows.since || rows.reach > filter.since ?? .min
+        return (batch, rows.reach)
+    }
+
+    /// The newest rows of an index.
+    private struct IndexedRows {
+        let reach: Int64
+        /// The first moment of publication that was asked for.
+        let since: Int64
+        let wanted: Int
+        var published: [IndexedRequest] = []
+        var delayed: [IndexedRequest] = []
+
+        init(reach: Int64, since: Int64, wanted: Int) { (self.reach, self.since, self.wanted) = (reach, since, wanted) }
+
+        var count: Int { published.count + delayed.count }
+
+        /// Everything of this moment or later is there.
+        var reached: Int64 {
+            let ends = [
+                published.count < wanted ? nil : published.last?.publishedAt,
+                delayed.count < wanted ? nil : delayed.last?.facts.due?.milliseconds,
+            ]
+            return max(since, ends.compactMap(\.self).max() ?? since)
+        }
     }
 
     private mutating func takePossible(from keeper: RequestIndexKeeper, since reach: Int64) {
@@ -169,7 +196,7 @@ extension PublishedSearch {
         let found = keeper.answer(unless: search.context.isCancelled) { index throws(SQLiteError) in
             try index.rows(
                 matching: filter, since: max(filter.since ?? 0, reach), through: until, isPossible: true,
-                limit: LaneScan.possibleLimit + 1)
+                readingTitles: readsTitles, limit: LaneScan.possibleLimit + 1)
         }
         guard let found else { return }
         possible = found.prefix(LaneScan.possibleLimit).map { SearchCandidate($0, isNamed: false, for: filter) }
@@ -188,9 +215,9 @@ extension PublishedSearch {
         while true {
             let missing = limit.addingSaturated(1) - shown.count
             let capacity = filter.asksResults ? max(Self.batch, missing) : missing
-            var scan = try LaneScan(topics, matcher, after: place.end, capacity: capacity, open: open)
+            var scan = try LaneScan(topics, for: matcher, after: place.end, capacity: capacity, open: open)
             if let open {
-                var others = OpenRequests(topics, matcher)
+                var others = OpenRequests(topics, for: matcher)
                 try others.read(open, until: deadline) { scan.add($0) }
                 isComplete = isComplete && others.isComplete
             }

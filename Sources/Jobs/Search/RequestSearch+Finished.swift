@@ -14,7 +14,7 @@ extension RequestSearch {
 
     /// Finds a page by the moments of results.
     func finished(
-        _ limit: Int, _ filter: ResultFilter, after cursor: ResultCursor?, patience: Duration?,
+        _ limit: Int, matching filter: ResultFilter, after cursor: ResultCursor?, patience: Duration?,
         isVisible: @Sendable (SearchRow) -> Bool
     ) throws(JobFailure) -> SearchPage {
         let deadline = Deadline(after: patience)
@@ -27,13 +27,15 @@ extension RequestSearch {
             let page = try answers.page(limit, filter, after: next, patience: patience ?? .seconds(86_400))
             next = page.next
             records += page.searched.records
-            for row in try rows(of: page.results, filter, without: &wholes, topics) where isVisible(row.row) { shown.append(row) }
+            for row in try rows(of: page.results, for: filter, without: &wholes, in: topics) where isVisible(row.row) {
+                shown.append(row)
+            }
             round += 1
             guard next != nil, shown.count < limit, page.searched.isComplete, round < Self.roundLimit, !deadline.hasPassed else {
                 if shown.count > limit { next = shown[limit - 1].cursor }
                 var searched = page.searched
                 if searched.source == .scan { searched.records = records }
-                let rows = try decorated(shown.prefix(limit).map(\.row), topics)
+                let rows = try decorated(shown.prefix(limit).map(\.row), in: topics)
                 return SearchPage(rows: rows, next: next.map { .results($0) }, order: .finished, searched: searched)
             }
         }
@@ -41,7 +43,7 @@ extension RequestSearch {
 
     /// The rows of results. Those of parts lead to their wholes, each of which has one row.
     private func rows(
-        of results: [ResultRecord], _ filter: ResultFilter, without wholes: inout Set<String>, _ topics: SearchTopics
+        of results: [ResultRecord], for filter: ResultFilter, without wholes: inout Set<String>, in topics: SearchTopics
     ) throws(JobFailure) -> [(row: SearchRow, cursor: ResultCursor)] {
         var rows: [(row: SearchRow, cursor: ResultCursor)] = []
         var parts: [(index: Int, candidate: SearchCandidate)] = []
@@ -49,7 +51,7 @@ extension RequestSearch {
             let origin = result.origin
             var row = SearchRow(id: result.requestID, publishedAt: origin?.timestamp.milliseconds ?? result.timestamp)
             (row.place, row.result) = (origin.map { RecordPlace($0) }, result)
-            // Who asks for a request by its id wants to see itself.
+            // A request that is asked for by its id is shown itself.
             if !filter.mentions(.request), let whole = result.whole {
                 guard wholes.insert(whole.id).inserted else { continue }
                 let place =
@@ -79,7 +81,7 @@ extension RequestSearch {
     }
 
     /// The rows with the facts of their records, as far as these are still kept, and can be read in a moment.
-    private func decorated(_ rows: [SearchRow], _ topics: SearchTopics) throws(JobFailure) -> [SearchRow] {
+    private func decorated(_ rows: [SearchRow], in topics: SearchTopics) throws(JobFailure) -> [SearchRow] {
         var facts: [RecordPlace: RequestFacts] = [:]
         let wanted = rows.compactMap { row in
             row.place.map { place in
@@ -120,7 +122,7 @@ extension RequestSearch {
 
     /// Finds a page of dead letters, which are nobody's, by the moments at which they were given up.
     func deadLetters(
-        _ limit: Int, _ filter: ResultFilter, after cursor: SearchCursor?, patience: Duration?,
+        _ limit: Int, matching filter: ResultFilter, after cursor: SearchCursor?, patience: Duration?,
         isVisible: @Sendable (SearchRow) -> Bool
     ) throws(JobFailure) -> SearchPage {
         var rows: [SearchRow] = []

@@ -44,12 +44,13 @@ package struct RequestSearch: Sendable {
         let plan = SearchPlan(filter)
         // The place of a list says in which order it is.
         if results != nil || plan == .results && cursor == nil {
-            return try finished(limit, filter, after: results, patience: patience, isVisible: isVisible)
+            return try finished(limit, matching: filter, after: results, patience: patience, isVisible: isVisible)
         }
         if plan == .deadLetters {
-            return try deadLetters(limit, filter, after: cursor, patience: patience, isVisible: isVisible)
+            return try deadLetters(limit, matching: filter, after: cursor, patience: patience, isVisible: isVisible)
         }
-        var search = PublishedSearch(self, plan, filter, readingTitles: readsTitles, isVisible: isVisible)
+        var search = PublishedSearch(
+            self, by: plan, for: filter, readingTitles: readsTitles, isFirstPage: cursor == nil, isVisible: isVisible)
         return try search.page(of: limit, after: cursor, patience: patience)
     }
 }

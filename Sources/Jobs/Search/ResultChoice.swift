@@ -2,6 +2,7 @@ import PushModel
 import Publishing
 import Replay
 import ResultQuery
+import SQLite
 
 /// The final result of one record, among the results with its request's id, which come in any order.
 struct ResultChoice {
@@ -54,5 +55,26 @@ struct ResultChoice {
         // A topic that was made again has other records at the same places.
         guard origin == place, published.map({ $0.milliseconds == time }) ?? true else { return nil }
         return other.isRepetition ? .ownRepetition : .own
+    }
+}
+
+extension ResultIndex {
+    /// The results of some requests, but for those of single calls. Of an id with very many, the newest.
+    func finals(of ids: Set<String>) throws(SQLiteError) -> [ResultRecord] {
+        let rows = try database.prepare(
+            """
+            SELECT pack, place, length, topic_partition, topic_offset, time FROM result WHERE "request" = ?
+            ORDER BY time DESC, topic_partition DESC, topic_offset DESC LIMIT \(RequestLife.maximumCount)
+            """)
+        var packs = try PackReader(database)
+        var found: [ResultRecord] = []
+        for id in ids {
+            try rows.bind(Array(id.utf8), at: 0)
+            while try rows.step() {
+                if let result = try packs.result(of: rows), result.kind == "final" { found.append(result) }
+            }
+            rows.reset()
+        }
+        return found
     }
 }

@@ -16,15 +16,15 @@ struct SearchJoin {
     private struct Entry {
         let candidate: SearchCandidate
         var choice: ResultChoice
-        /// The sightings of its records.
-        var sightings: [FoundRequest]
+        /// Its records.
+        var records: [FoundRequest]
         var divided: DividedRequest?
         var standing: SearchRow.Standing?
 
         init(_ candidate: SearchCandidate) {
             self.candidate = candidate
             choice = ResultChoice(for: candidate)
-            sightings = candidate.waiting
+            records = candidate.waiting
         }
 
         /// The id of its results.
@@ -67,7 +67,7 @@ struct SearchJoin {
     /// The rows of the candidates, in their order.
     mutating func rows() throws(JobFailure) -> [SearchRow] {
         do throws(JobFailure) { try find() } catch {
-            // What cannot be asked now is not known, and all else is true.
+            // Nothing is known of the others now.
             if case .cancelled = error { throw error }
             for index in entries.indices where entries[index].isOpen {
                 entries[index].standing = .init(state: .unknown)
@@ -150,12 +150,12 @@ struct SearchJoin {
             let reading = topics.reading(of: candidate.origin.offset, at: position)
             let request = WaitingRequest(
                 id: candidate.id, origin: candidate.origin, due: nil, attempts: 0, cancelledAt: nil)
-            entries[index].sightings.append(
+            entries[index].records.append(
                 FoundRequest(
                     kind: .requests, partition: partition, offset: candidate.origin.offset, request: request,
                     position: position.start, reading: reading))
             decide(index, at: now)
-            // What a worker could not understand has no result.
+            // A record that no worker understands has no result.
             if entries[index].isOpen, candidate.facts == nil { entries[index].standing = .init(state: nil) }
         }
     }
@@ -163,7 +163,7 @@ struct SearchJoin {
     /// Says where a candidate is by its records. One that is done may have its result elsewhere.
     private mutating func decide(_ index: Int, at now: Timestamp) {
         let entry = entries[index]
-        let whereabouts = RequestWhereabouts(entry.sightings, divided: entry.divided, now: now)
+        let whereabouts = RequestWhereabouts(entry.records, divided: entry.divided, now: now)
         guard whereabouts.state != .done, whereabouts.state != .unknown else { return }
         let due = whereabouts.found?.request.due?.milliseconds
         let parts = whereabouts.divided.map { (count: $0.count, ended: $0.endedCount) }
@@ -236,7 +236,7 @@ struct SearchJoin {
             guard let index = byPlace[place], entries[index].isOpen,
                 entries[index].candidate.publishedAt == origin.timestamp.milliseconds
             else { return }
-            entries[index].sightings.append(waiting)
+            entries[index].records.append(waiting)
             seen.insert(index)
         }
         let now = topics.now
@@ -249,7 +249,7 @@ struct SearchJoin {
         var names: [ParentKey: Int] = [:]
         for (index, entry) in entries.enumerated() where entry.isOpen {
             let whole = entry.candidate.whole
-            readers[index] = DividedReader(for: entry.id, place: whole?.place, found: entry.sightings)
+            readers[index] = DividedReader(for: entry.id, place: whole?.place, found: entry.records)
             names[ParentKey(fileID: entry.id)] = index
             if let key = whole?.key { names[key] = index }
             guard whole == nil else { continue }
@@ -301,38 +301,5 @@ struct SearchJoin {
         row.standing = row.result == nil ? entry.standing ?? .init(state: .done) : nil
         row.isNamed = candidate.isNamed
         return row
-    }
-}
-
-extension ResultIndex {
-    /// The results of some requests, but for those of single calls. Of an id with very many, the newest.
-    func finals(of ids: Set<String>) throws(SQLiteError) -> [ResultRecord] {
-        let rows = try database.prepare(
-            """
-            SELECT pack, place, length, topic_partition, topic_offset, time FROM result WHERE "request" = ?
-            ORDER BY time DESC, topic_partition DESC, topic_offset DESC LIMIT \(RequestLife.maximumCount)
-            """)
-        var packs = try PackReader(database)
-        var found: [ResultRecord] = []
-        for id in ids {
-            try rows.bind(Array(id.utf8), at: 0)
-            while try rows.step() {
-                if let result = try packs.result(of: rows), result.kind == "final" { found.append(result) }
-            }
-            rows.reset()
-        }
-        return found
-    }
-}
-
-extension ConsumedRecord {
-    /// The whole number in a header, or nil if there is none.
-    borrowing func number(ofHeader name: String) -> Int64? {
-        var found: Int64?
-        forEachHeader { header, value in
-            guard header.equals(name), let value, (1...19).contains(value.count) else { return }
-            found = value.withUnsafeBufferPointer { Int64(String(decoding: $0, as: UTF8.self)) }
-        }
-        return found
     }
 }

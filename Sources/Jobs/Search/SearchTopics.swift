@@ -40,7 +40,7 @@ final class SearchTopics {
         return admin
     }
 
-    private func naming<Value>(_ action: JobAction, _ body: () throws(KafkaError) -> Value) throws(JobFailure) -> Value {
+    private func naming<Value>(_ action: JobAction, perform body: () throws(KafkaError) -> Value) throws(JobFailure) -> Value {
         if context.isCancelled() { throw .cancelled }
         return try JobFailure.naming(action, body)
     }
@@ -160,6 +160,7 @@ final class SearchTopics {
     ///   - deadline: The end of reading.
     ///   - body: Looks at a record, and at the position in its partition.
     /// - Returns: False if the deadline passed before the end.
+    /// - Throws: A topic cannot be read, or the job was cancelled.
     func readOpen(
         in topics: [String], until deadline: Deadline, perform body: (GroupPosition, borrowing ConsumedRecord) -> Void
     ) throws(JobFailure) -> Bool {
