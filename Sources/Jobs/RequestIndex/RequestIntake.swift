@@ -48,7 +48,7 @@ struct RequestIntake {
             lane: lane.number, partition: origin.partition, offset: origin.offset, moments: moments, published: published,
             json: facts.json
         ) { text in
-            for token in tokens.all where !(isOmitting && token.kind.isOmitted) {
+            for token in tokens.all where token.kind != .all && !(isOmitting && token.kind.isOmitted) {
                 hash.append(token, to: &text)
                 text.append(UInt8(ascii: " "))
             }
@@ -97,10 +97,16 @@ extension RequestQuery {
             wanted.append(alternatives.isEmpty ? Array("nothing".utf8) : Self.joined(alternatives, by: " OR "))
         }
         guard !wanted.isEmpty || !unwanted.isEmpty else { return nil }
-        if wanted.isEmpty { wanted.append(hash.text(of: RequestTokens.Token(.all))) }
+        if wanted.isEmpty { wanted.append(Self.everything(hash)) }
         return unwanted.isEmpty
             ? Self.joined(wanted, by: " AND ")
             : Self.joined([Self.joined(wanted, by: " AND "), Self.joined(unwanted, by: " OR ")], by: " NOT ")
+    }
+
+    /// Every request has an audience of one of the kinds, so that no mark of all is kept.
+    private static func everything(_ hash: TokenHash) -> [UInt8] {
+        let kinds = AudienceSummary.Kind.allCases.map { RequestTokens.Token(.audience, text: Array($0.rawValue.utf8)) }
+        return joined(kinds.map { hash.text(of: $0) }, by: " OR ")
     }
 
     private static func joined(_ parts: [[UInt8]], by word: String) -> [UInt8] {

@@ -94,9 +94,8 @@ final class RequestStore {
             throw .absence(.database(path: path, message: "no random key can be made"))
         }
         return try IndexFailure.database { () throws(SQLiteError) in
-            try state.reset()
             try state.write { () throws(SQLiteError) in
-                try state.execute(tables)
+                try state.execute("DROP TABLE IF EXISTS source; DROP TABLE IF EXISTS position; " + tables)
                 let insert = try state.prepare("INSERT INTO source VALUES (?, ?, ?, abs(random() / 2), NULL, NULL)")
                 for (index, value) in [salt, secrets.mark, topics].enumerated() { try insert.bind(value, at: index) }
                 try insert.run()

@@ -37,6 +37,16 @@ public struct Sought: Sendable, Equatable {
         (self.subject, self.isNegated, self.values) = (subject, isNegated, values)
     }
 
+    /// True if a person or a device may be meant, of whom a send by tag or to all says nothing.
+    public var mayBePerson: Bool { subject == .user || subject == .device || subject == .anything }
+
     /// The form in which texts are compared: small letters.
     public static func folded(_ text: String) -> String { text.lowercased() }
+}
+
+extension ResultFilter {
+    /// The names of users and installations that an asker gave in full, and may therefore see.
+    public var givenNames: [String] {
+        sought.filter { $0.mayBePerson && !$0.isNegated }.flatMap(\.values).filter { !$0.hasPattern }.map(\.text)
+    }
 }
