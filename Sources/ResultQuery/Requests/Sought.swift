@@ -20,6 +20,8 @@ public struct Sought: Sendable, Equatable {
     public let isNegated: Bool
     /// The values as they were written, one of which is enough. `*` stands for any characters in a value that `hasPattern`.
     public let values: [Value]
+    /// False for whoever may not read titles: their words match nothing then.
+    public var looksAtTitles = true
 
     /// One of the values.
     public struct Value: Sendable, Equatable {
@@ -39,4 +41,33 @@ public struct Sought: Sendable, Equatable {
 
     /// The form in which texts are compared: small letters.
     public static func folded(_ text: String) -> String { text.lowercased() }
+}
+
+extension ResultFilter {
+    /// The same filter for whoever may not read titles.
+    public var withoutTitles: ResultFilter {
+        var filter = ResultFilter()
+        for term in terms { filter.add(term) }
+        for var condition in sought {
+            condition.looksAtTitles = false
+            filter.add(condition)
+        }
+        if let since { filter.add(since: since) }
+        if let until { filter.add(until: until) }
+        return filter
+    }
+
+    /// The texts by which a user, an installation or a device is sought, as they were written.
+    public var soughtNames: [String] {
+        sought.filter { !$0.isNegated && [.anything, .user, .device].contains($0.subject) }
+            .flatMap(\.values).filter { !$0.hasPattern }.map(\.text)
+    }
+
+    /// True if names of users or devices are sought by a pattern, which can guess what it does not know.
+    public var guessesNames: Bool {
+        sought.contains { [.anything, .user, .device].contains($0.subject) && $0.values.contains(where: \.hasPattern) }
+    }
+
+    /// True if words of titles alone are sought by name.
+    public var asksForTitles: Bool { sought.contains { $0.subject == .title } }
 }
