@@ -79,9 +79,7 @@ struct CallerFilter: Sendable {
     }
 
     /// A person is looked for, or a word that may name one.
-    var isSought: Bool {
-        filter.sought.contains { !$0.isNegated && [.anything, .user, .device].contains($0.subject) }
-    }
+    var isSought: Bool { filter.sought.contains { !$0.isNegated && $0.isOfPersons } }
 
     /// True if a list of what it asks for is in the order of results.
     var asksOfResults: Bool { !filter.isAboutRequests && !filter.asksForOpen && filter.asksOfResults }

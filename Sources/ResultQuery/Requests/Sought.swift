@@ -39,6 +39,9 @@ public struct Sought: Sendable, Equatable {
         (self.subject, self.isNegated, self.values) = (subject, isNegated, values)
     }
 
+    /// True if a user, an installation or a device may be meant.
+    public var isOfPersons: Bool { subject == .anything || subject == .user || subject == .device }
+
     /// The form in which texts are compared: small letters.
     public static func folded(_ text: String) -> String { text.lowercased() }
 }
@@ -46,12 +49,26 @@ public struct Sought: Sendable, Equatable {
 extension ResultFilter {
     /// The same filter for whoever may not read titles.
     public var withoutTitles: ResultFilter {
+        seeking(
+            sought.map { condition in
+                var condition = condition
+                condition.looksAtTitles = false
+                return condition
+            })
+    }
+
+    /// The filter for sends to tags and to all that may have reached the persons whom this one seeks.
+    public var ofBroadSends: ResultFilter {
+        let kinds: [AudienceSummary.Kind] = [.all, .tags, .expression]
+        return seeking(
+            sought.filter { $0.isNegated || !$0.isOfPersons } + [Sought(.audience, values: kinds.map { .init($0.rawValue) })])
+    }
+
+    /// The same filter with other conditions on requests.
+    private func seeking(_ conditions: [Sought]) -> ResultFilter {
         var filter = ResultFilter()
         for term in terms { filter.add(term) }
-        for var condition in sought {
-            condition.looksAtTitles = false
-            filter.add(condition)
-        }
+        for condition in conditions { filter.add(condition) }
         if let since { filter.add(since: since) }
         if let until { filter.add(until: until) }
         return filter
@@ -59,13 +76,12 @@ extension ResultFilter {
 
     /// The texts by which a user, an installation or a device is sought, as they were written.
     public var soughtNames: [String] {
-        sought.filter { !$0.isNegated && [.anything, .user, .device].contains($0.subject) }
-            .flatMap(\.values).filter { !$0.hasPattern }.map(\.text)
+        sought.filter { !$0.isNegated && $0.isOfPersons }.flatMap(\.values).filter { !$0.hasPattern }.map(\.text)
     }
 
     /// True if names of users or devices are sought by a pattern, which can guess what it does not know.
     public var guessesNames: Bool {
-        sought.contains { [.anything, .user, .device].contains($0.subject) && $0.values.contains(where: \.hasPattern) }
+        sought.contains { $0.isOfPersons && $0.values.contains(where: \.hasPattern) }
     }
 
     /// True if words of titles alone are sought by name.
