@@ -39,10 +39,15 @@ extension ResultFilter.Term {
         return false
     }
 
-    private func accepts(_ node: JSONDocument.Node, in document: JSONDocument) -> Bool {
+    /// The same for the text or the number at a node.
+    func accepts(_ node: JSONDocument.Node, in document: JSONDocument) -> Bool {
         if document.kind(of: node) == .string { return accepts(document.span(document.text(of: node))) }
-        guard let number = document.integer(at: node) else { return false }
-        return values.contains { value in
+        return document.integer(at: node).map(accepts) ?? false
+    }
+
+    /// The same for a number.
+    func accepts(_ number: Int64) -> Bool {
+        values.contains { value in
             if case .number(let comparison, let limit) = value { comparison.holds(number, against: limit) } else { false }
         }
     }

@@ -1,0 +1,52 @@
+import Basics
+public import PushModel
+
+/// All by which a request is found, for an index that answers what ``RequestMatcher`` would.
+public struct RequestTokens: Sendable, Equatable {
+    /// The kinds of texts. The numbers are kept by indexes.
+    public enum Kind: UInt8, Sendable, CaseIterable {
+        case user = 1, installation, handle, tag, id, whole
+        /// A label's name and value with `=` between them.
+        case label
+        /// A label's value.
+        case value
+        /// A word of the title, the subtitle or the body.
+        case word
+        case source, tenant
+        /// The kind of the audience.
+        case audience
+        /// A mark without text that a request has whose devices the hub alone knows.
+        case broad
+        /// A mark without text that every request has.
+        case all
+
+        /// True if it names a person or a device.
+        public var isPerson: Bool { self == .user || self == .installation || self == .handle }
+    }
+
+    /// A text of one kind.
+    public struct Token: Sendable, Hashable {
+        /// The kind.
+        public let kind: Kind
+        /// The folded text in UTF-8.
+        public let text: [UInt8]
+
+        /// A text, which is folded already.
+        public init(_ kind: Kind, text: [UInt8] = []) { (self.kind, self.text) = (kind, text) }
+    }
+
+    /// The tokens, each once.
+    public let all: Set<Token>
+
+    /// Tokens that are known already.
+    public init(_ all: Set<Token>) { self.all = all }
+
+    /// Finds the tokens of a request.
+    public init(of request: borrowing PushRequest) {
+        var all: Set<Token> = [Token(.all)]
+        RequestTexts.forEach(of: request) { kind, text in all.insert(Token(kind, text: FoldedText.bytes(text))) }
+        for word in RequestTexts.words(of: request) { all.insert(Token(.word, text: word)) }
+        if RequestTexts.isBroad(request) { all.insert(Token(.broad)) }
+        self.all = all
+    }
+}
