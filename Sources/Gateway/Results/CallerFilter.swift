@@ -81,9 +81,6 @@ struct CallerFilter: Sendable {
     /// A person is looked for, or a word that may name one.
     var isSought: Bool { filter.sought.contains { !$0.isNegated && $0.isOfPersons } }
 
-    /// True if a list of what it asks for is in the order of results.
-    var asksOfResults: Bool { !filter.isAboutRequests && !filter.asksForOpen && filter.asksOfResults }
-
     /// Fails with 400 for what no result says.
     func requireResults(of what: String) throws(APIProblem) {
         guard !filter.isAboutRequests, !filter.asksForOpen else {

@@ -44,12 +44,13 @@ struct ResultDesk: Sendable {
         }
         let text = CallerFilter.Text(query, zone: cursor?.zone)
         let filter = try CallerFilter(text, at: cursor?.now ?? context.now(), for: call.publisher)
-        guard cursor.map({ $0.leads(on: filter, zone: text.zone) }) ?? true else { throw .badCursor }
+        guard cursor.map({ $0.filter == filter.hash && $0.zone == text.zone }) ?? true else { throw .badCursor }
         let page = try APIProblem.catching { () throws(JobFailure) in
             try search.page(
                 of: limit, matching: filter.filter, after: cursor?.place, patience: Self.patience,
-                isVisible: { [tenant = call.publisher.tenant] in tenant == nil || $0.tenant == tenant })
+                isVisible: filter.isVisible(to: call.publisher))
         }
+        guard cursor?.isPlace(in: page.order) ?? true else { throw .badCursor }
         let shown = Self.fitting(page.rows)
         let place = shown.count < page.rows.count ? shown.last.flatMap { Self.place(behind: $0, in: page.order) } : page.next
         let next = place.map { ListCursor(now: filter.now, place: $0, filter: filter.hash, zone: text.zone).text }
@@ -157,15 +158,24 @@ extension CallerFilter.Text {
 }
 
 extension ListCursor {
-    /// True if it goes on in the list of this filter.
-    func leads(on list: CallerFilter, zone: String) -> Bool {
-        guard filter == list.hash, self.zone == zone else { return false }
-        if case .results = place { return list.asksOfResults }
-        return !list.asksOfResults
+    /// True if it is a place in a list of this order.
+    func isPlace(in order: SearchPage.Order) -> Bool {
+        switch place {
+        case .requests: order == .published
+        case .results: order == .finished
+        }
     }
 }
 
 extension CallerFilter {
+    /// Says which rows a publisher may see. A dead letter is compared byte by byte, so that its title would be found, too.
+    fileprivate func isVisible(to publisher: Publisher) -> @Sendable (SearchRow) -> Bool {
+        let hidesLetters = filter.isAboutRequests && !publisher.scopes.contains(.payload)
+        return { [tenant = publisher.tenant] row in
+            (tenant == nil || row.tenant == tenant) && !(hidesLetters && row.isDeadLetter)
+        }
+    }
+
     /// A row of a list as a publisher may see it.
     fileprivate func item(_ row: SearchRow, for publisher: Publisher) -> [UInt8] {
         row.json(

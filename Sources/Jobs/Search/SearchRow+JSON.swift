@@ -33,6 +33,9 @@ extension SearchRow {
         return object.bytes
     }
 
+    /// True if it was given up as a dead letter, and has no result.
+    package var isDeadLetter: Bool { result == nil && standing.map { $0.state == nil } ?? false }
+
     /// The tenant, by its record or its result.
     package var tenant: String? { facts?.tenant ?? result?.tenant }
 

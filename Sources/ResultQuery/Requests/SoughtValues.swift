@@ -40,7 +40,7 @@ struct SoughtValues {
         isNegated = sought.isNegated
         isPerson = !kinds.isDisjoint(with: [.user, .installation, .handle])
         let hasHandles = kinds.contains(.handle)
-        let hasWords = readsTitles && (sought.subject == .title || sought.subject == .anything)
+        let hasWords = readsTitles && sought.looksAtTitles && (sought.subject == .title || sought.subject == .anything)
         values = sought.values.map { value in
             let forms = hasHandles && !value.hasPattern ? Self.handleForms(of: value.text) : [FoldedText.bytes(value.text)]
             let words = hasWords ? TextWords.words(of: value.text, keepingStars: value.hasPattern) : []
