@@ -4,8 +4,10 @@ import PushModel
 /// Reads the text of a filter.
 ///
 ///     filter = [ term *( blank term ) ]
-///     term   = [ "-" ] name ":" value *( "," value )
+///     term   = [ "-" ] name ":" value *( "," value ) / [ "-" ] value *( "," value ) / time
 ///     value  = *plain / DQUOTE *( char / "\" DQUOTE / "\\" ) DQUOTE
+///
+/// `TimeReader` knows the times.
 struct FilterParser {
     /// The most characters of a filter.
     static let maximumLength = 8192
@@ -17,23 +19,31 @@ struct FilterParser {
     static let maximumPatterns = 64
 
     private let scalars: [Unicode.Scalar]
+    private let times: TimeReader
     private let now: Int64
     private var index = 0
     private var valueCount = 0
     private var patternCount = 0
+    /// The last time in a form for people, which has to leave something.
+    private var lastTime: Word?
 
     /// A value as it was written.
-    private struct Word {
+    struct Word {
         var text = ""
         var isQuoted = false
         let position: Int
 
         var hasWildcard: Bool { !isQuoted && text.unicodeScalars.contains("*") }
         var bytes: [UInt8] { Array(text.utf8) }
+        /// The texts between its blanks.
+        var parts: [[UInt8]] {
+            text.unicodeScalars.split(whereSeparator: FilterParser.isBlank).map { Array(String($0).utf8) }
+        }
     }
 
-    init(_ text: String, now: Int64) {
+    init(_ text: String, now: Int64, zone: LocalZone) {
         scalars = Array(text.unicodeScalars)
+        times = TimeReader(now: now, zone: zone)
         self.now = now
     }
 
@@ -56,39 +66,165 @@ struct FilterParser {
             try readTerm(into: &filter)
             skipBlanks()
         }
+        if let lastTime, filter.since ?? .min >= filter.until ?? .max {
+            throw FilterError(
+                at: lastTime.position, word: lastTime.text, reason: "has no moment in common with the other times of the filter")
+        }
         return filter
     }
 
     private mutating func readTerm(into filter: inout ResultFilter) throws(FilterError) {
-        let start = index + 1
+        let start = index
         let isNegated = scalars[index] == "-"
         if isNegated { index += 1 }
+        if try readTime(into: &filter, isNegated: isNegated, start: start) { return }
+        let first = index
         let name = take { $0 != ":" && Self.isPlain($0) }
-        guard index < scalars.count, scalars[index] == ":", !name.isEmpty else {
-            let rest = name.isEmpty ? take { !Self.isBlank($0) } : name
-            throw FilterError(
-                at: start, word: (isNegated ? "-" : "") + rest,
-                reason: "is no term; expected a name, a colon and a value, such as state:failed or label.campaign:\"new year\"")
+        if !name.isEmpty, index < scalars.count, scalars[index] == ":" {
+            if name == "since" || name == "until" {
+                index += 1
+                return try readMoment(into: &filter, isNegated: isNegated, name: name, start: start)
+            }
+            let isQuoted = index + 1 < scalars.count && scalars[index + 1] == "\""
+            if let subject = try Self.subject(name, at: first + 1, isQuoted: isQuoted) {
+                index += 1
+                return try readValues(of: subject, isNegated: isNegated, into: &filter, start: start)
+            }
         }
-        index += 1
+        index = first
+        try readBareWords(into: &filter, isNegated: isNegated, start: start)
+    }
+
+    private mutating func readValues(
+        of subject: Subject, isNegated: Bool, into filter: inout ResultFilter, start: Int
+    ) throws(FilterError) {
         let words = try readWords()
-        if name == "since" || name == "until" {
-            let moment = try moment(words, isNegated: isNegated, name: name, start: start)
-            if name == "since" { filter.add(since: moment) } else { filter.add(until: moment) }
-            return
+        try makeRoom(in: filter, for: subject.name, at: start)
+        switch subject {
+        case .result(let subject):
+            var values: [ResultFilter.Value] = []
+            for word in words {
+                let read = try Self.values(word, of: subject)
+                for value in read { try count(word, isPattern: value.isPattern) }
+                values += read
+            }
+            filter.add(ResultFilter.Term(subject: subject, isNegated: isNegated, values: values))
+        case .request(let subject):
+            try add(words, of: subject, isNegated: isNegated, to: &filter)
         }
-        let subject = try subject(name, at: start + (isNegated ? 1 : 0))
-        var values: [ResultFilter.Value] = []
-        guard filter.terms.count < Self.maximumTerms else {
+    }
+
+    private mutating func readBareWords(
+        into filter: inout ResultFilter, isNegated: Bool, start: Int
+    ) throws(FilterError) {
+        let words = try readWords(allowsGaps: true).filter { !$0.text.isEmpty }
+        guard let first = words.first else {
             throw FilterError(
-                at: start, word: name,
+                at: start + 1, word: String(String.UnicodeScalarView(scalars[start..<index])),
+                reason: "is no term; expected a word, or a name, a colon and a value, such as state:failed or "
+                    + "label.campaign:\"new year\"")
+        }
+        try makeRoom(in: filter, for: first.text, at: start)
+        try add(words, of: .anything, isNegated: isNegated, to: &filter)
+    }
+
+    private mutating func add(
+        _ words: [Word], of subject: Sought.Subject, isNegated: Bool, to filter: inout ResultFilter
+    ) throws(FilterError) {
+        var values: [Sought.Value] = []
+        for word in words {
+            try Self.check(word, of: subject)
+            try count(word, isPattern: word.hasWildcard)
+            values.append(Sought.Value(word.text, hasPattern: word.hasWildcard))
+        }
+        filter.add(Sought(subject, isNegated: isNegated, values: values))
+    }
+
+    private func makeRoom(in filter: ResultFilter, for name: String, at start: Int) throws(FilterError) {
+        guard filter.terms.count + filter.sought.count < Self.maximumTerms else {
+            throw FilterError(
+                at: start + 1, word: name,
                 reason: "is one term too many; a filter has at most \(Self.maximumTerms), and times besides")
         }
-        for word in words {
-            values.append(try value(word, of: subject))
-            try count(word, isPattern: values.last.map { if case .pattern = $0 { true } else { false } } ?? false)
+    }
+
+    /// Reads a time that stands by itself. False if there is none.
+    private mutating func readTime(
+        into filter: inout ResultFilter, isNegated: Bool, start: Int
+    ) throws(FilterError) -> Bool {
+        let tokens = tokens()
+        guard let first = tokens.first else { return false }
+        let found: TimeReader.Stretch?
+        do throws(TimeReader.Fault) { found = try times.stretch(tokens.map(\.word.bytes)) } catch {
+            throw FilterError(
+                at: tokens[error.token].word.position, word: tokens[error.token].word.text,
+                reason: error.reason + "; in quotes it is a word")
         }
-        filter.add(ResultFilter.Term(subject: subject, isNegated: isNegated, values: values))
+        guard let found else { return false }
+        guard !isNegated else {
+            throw FilterError(
+                at: start + 1, word: "-" + first.word.text, reason: "is a time, which cannot be excluded; in quotes it is a word")
+        }
+        if let since = found.since { filter.add(since: since) }
+        if let until = found.until { filter.add(until: until) }
+        if found.isLocal { filter.addLocalTime() }
+        lastTime = first.word
+        index = tokens[found.tokenCount - 1].end
+        return true
+    }
+
+    private mutating func readMoment(
+        into filter: inout ResultFilter, isNegated: Bool, name: String, start: Int
+    ) throws(FilterError) {
+        guard !isNegated else {
+            throw FilterError(
+                at: start + 1, word: "-" + name,
+                reason: "cannot be excluded; write \(name == "since" ? "until" : "since") instead")
+        }
+        let following = tokens()
+        let words = try readWords()
+        guard words.count == 1 else {
+            throw FilterError(at: words[1].position, word: words[1].text, reason: "is one moment too many")
+        }
+        let word = words[0]
+        let parts = word.isQuoted ? word.parts : following.map(\.word.bytes)
+        let old = TimeWords.moment(word.text, now: now, isPast: true)
+        var found: (moment: Int64, isLocal: Bool, tokenCount: Int)?
+        do throws(TimeReader.Fault) { found = try times.moment(parts) } catch {
+            let fault = word.isQuoted || error.token == 0 ? word : following[error.token].word
+            throw FilterError(at: fault.position, word: fault.text, reason: error.reason)
+        }
+        if let found, !word.isQuoted || found.tokenCount == parts.count {
+            if !word.isQuoted { index = following[found.tokenCount - 1].end }
+            if found.isLocal { filter.addLocalTime() }
+            if old == nil || found.tokenCount > 1 { lastTime = word }
+        } else {
+            found = nil
+        }
+        guard let moment = found?.moment ?? old?.milliseconds else {
+            throw FilterError(
+                at: word.position, word: word.text,
+                reason: "is no time; expected 14:05, yesterday 9:00, 1h, 7d, 2026-11-21, 2026-11-21T10:00Z or "
+                    + "2026-11-21T10:00:00+01:00")
+        }
+        if name == "since" { filter.add(since: moment) } else { filter.add(until: moment) }
+    }
+
+    /// The next texts between blanks, as many as a time may have, from the index on.
+    private func tokens() -> [(word: Word, end: Int)] {
+        var tokens: [(word: Word, end: Int)] = []
+        var end = index
+        while tokens.count < TimeReader.mostTokens {
+            if !tokens.isEmpty { while end < scalars.count, Self.isBlank(scalars[end]) { end += 1 } }
+            var word = Word(position: end + 1)
+            while end < scalars.count, !Self.isBlank(scalars[end]), end + 1 - word.position < TimeReader.longestToken {
+                word.text.unicodeScalars.append(scalars[end])
+                end += 1
+            }
+            guard !word.text.isEmpty, end == scalars.count || Self.isBlank(scalars[end]) else { break }
+            tokens.append((word, end))
+        }
+        return tokens
     }
 
     private mutating func count(_ word: Word, isPattern: Bool) throws(FilterError) {
@@ -105,10 +241,12 @@ struct FilterParser {
         }
     }
 
-    private mutating func readWords() throws(FilterError) -> [Word] {
+    /// Reads values with commas between them. Where gaps are allowed, nothing may stand before or behind a comma.
+    private mutating func readWords(allowsGaps: Bool = false) throws(FilterError) -> [Word] {
         var words: [Word] = []
         while true {
-            words.append(try readWord())
+            let isGap = allowsGaps && (index == scalars.count || Self.isBlank(scalars[index]) || scalars[index] == ",")
+            if !isGap { words.append(try readWord()) }
             guard index < scalars.count, !Self.isBlank(scalars[index]) else { return words }
             guard scalars[index] == "," else {
                 throw FilterError(
@@ -156,80 +294,5 @@ struct FilterParser {
 
     private mutating func skipBlanks() {
         while index < scalars.count, Self.isBlank(scalars[index]) { index += 1 }
-    }
-}
-
-extension FilterParser {
-    /// Every name that may stand in front of a colon.
-    static let names = ResultField.allCases.map(\.rawValue) + ["label.NAME", "since", "until"]
-
-    private func subject(_ name: String, at position: Int) throws(FilterError) -> ResultFilter.Subject {
-        if let field = ResultField(rawValue: name) { return .field(field) }
-        guard name.hasPrefix("label.") else {
-            throw FilterError(
-                at: position, word: name, reason: "is no field of a result; there are \(Self.names.joined(separator: ", "))",
-                allowed: Self.names)
-        }
-        let label = name.dropFirst("label.".count)
-        let isName = label.utf8.allSatisfy { $0.isSmallLetter || $0.isDigit || $0 == UInt8(ascii: "_") }
-        guard !label.isEmpty, isName else {
-            throw FilterError(
-                at: position, word: name, reason: "is no label; its name has small letters, digits and _, such as label.campaign")
-        }
-        return .label(String(label))
-    }
-
-    private func value(_ word: Word, of subject: ResultFilter.Subject) throws(FilterError) -> ResultFilter.Value {
-        switch subject.values {
-        case .text:
-            return word.hasWildcard ? .pattern(word.bytes) : .text(word.bytes)
-        case .words(let words):
-            if word.hasWildcard { return .pattern(word.bytes) }
-            if word.isQuoted || words.contains(word.text) { return .text(word.bytes) }
-            // `apns`, `fcm` and `wns` are understood wherever a platform is named.
-            if subject == .field(.platform), let platform = Platform(name: word.text) {
-                return .text(Array("\(platform.name)".utf8))
-            }
-            throw FilterError(
-                at: word.position, word: word.text,
-                reason: "is no \(subject.name); there are \(words.joined(separator: ", ")), and what is in quotes is not checked",
-                allowed: words)
-        case .number:
-            let (comparison, digits) = comparison(word)
-            guard let number = Int64(digits), number >= 0, digits.first != "+" else {
-                throw FilterError(at: word.position, word: word.text, reason: "is no number; expected one such as 3, >2 or <=5")
-            }
-            return .number(comparison, number)
-        case .duration:
-            let (comparison, length) = comparison(word)
-            guard let milliseconds = TimeWords.milliseconds(length) else {
-                throw FilterError(
-                    at: word.position, word: word.text, reason: "is no length of time; expected one such as >30s or <=1h30m")
-            }
-            return .number(comparison, milliseconds)
-        }
-    }
-
-    private func comparison(_ word: Word) -> (ResultFilter.Comparison, String) {
-        for comparison in ResultFilter.Comparison.allCases where word.text.hasPrefix(comparison.rawValue) {
-            return (comparison, String(word.text.dropFirst(comparison.rawValue.count)))
-        }
-        return (.equal, word.text)
-    }
-
-    private func moment(_ words: [Word], isNegated: Bool, name: String, start: Int) throws(FilterError) -> Int64 {
-        guard !isNegated else {
-            throw FilterError(
-                at: start, word: "-" + name, reason: "cannot be excluded; write \(name == "since" ? "until" : "since") instead")
-        }
-        guard words.count == 1, let moment = TimeWords.moment(words[0].text, now: now, isPast: true) else {
-            throw FilterError(
-                at: words.count == 1 ? words[0].position : words[1].position,
-                word: words.count == 1 ? words[0].text : words[1].text,
-                reason: words.count == 1
-                    ? "is no time; expected 1h, 7d, 2026-11-21, 2026-11-21T10:00Z or 2026-11-21T10:00:00+01:00"
-                    : "is one moment too many")
-        }
-        return moment.milliseconds
     }
 }

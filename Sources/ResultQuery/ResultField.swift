@@ -38,7 +38,7 @@ public enum ResultField: String, Sendable, CaseIterable {
     /// The kind of the values.
     public var values: Values {
         switch self {
-        case .state: .words(ResultState.allCases.map(\.rawValue))
+        case .state: .words(ResultState.allCases.map(\.rawValue) + OpenState.allCases.map(\.rawValue))
         case .outcome: .words(Outcome.allCases.map(\.rawValue))
         case .error: .words(ErrorCode.allCases.map(\.rawValue))
         case .safety: .words(ReplaySafety.allCases.map(\.rawValue))

@@ -1,14 +1,17 @@
 import PushModel
 
-/// The results that are wanted: every term holds, and the result was written between two moments.
+/// The results and requests that are wanted: every condition holds, between two moments.
 ///
 /// Text and meaning:
 ///
 ///     state:failed hub:shop,toys -platform:apple label.campaign:"new year" 'attempts:>2' since:1h
+///     alice yesterday 9:00..9:30
 ///
 /// Terms stand behind one another and all hold. Of values with commas one is enough. A minus excludes; what a record lacks is
 /// excluded by nothing. `*` stands for any characters, but not in quotes. In quotes, `\"` and `\\` stand for a quote and a backslash.
-public struct ResultFilter: Sendable, Equatable {
+///
+/// A word without a name is sought in the request, unless a time begins with it.
+public struct ResultFilter: Sendable {
     /// The subject of a term.
     public enum Subject: Sendable, Equatable {
         case field(ResultField)
@@ -66,6 +69,8 @@ public struct ResultFilter: Sendable, Equatable {
     public private(set) var since: Int64?
     /// The first moment at which a result was written too late.
     public private(set) var until: Int64?
+    /// True if a time without a zone was read, so that whoever answers names the zone.
+    public private(set) var readsLocalTimes = false
 
     /// A filter that lets everything through.
     public init() {}
@@ -75,9 +80,10 @@ public struct ResultFilter: Sendable, Equatable {
     /// - Parameters:
     ///   - text: The filter as a person writes it; an empty one lets everything through.
     ///   - now: Milliseconds since 1970, against which `since:1h` counts.
+    ///   - zone: The zone of times that name none.
     /// - Throws: `FilterError` that names the position and what is allowed there.
-    public init(_ text: String, now: Int64) throws(FilterError) {
-        var parser = FilterParser(text, now: now)
+    public init(_ text: String, now: Int64, zone: LocalZone = .utc) throws(FilterError) {
+        var parser = FilterParser(text, now: now, zone: zone)
         self = try parser.parse()
     }
 
@@ -92,6 +98,7 @@ public struct ResultFilter: Sendable, Equatable {
         sought += other.sought
         if let since = other.since { add(since: since) }
         if let until = other.until { add(until: until) }
+        readsLocalTimes = readsLocalTimes || other.readsLocalTimes
     }
 
     /// The filter under which the id of a large request stands for its parts as well.
@@ -110,10 +117,23 @@ public struct ResultFilter: Sendable, Equatable {
     public mutating func add(_ condition: Sought) { sought.append(condition) }
 
     /// Adds that a result was written at this moment or later, in milliseconds since 1970.
-    public mutating func add(since moment: Int64) { since = max(since ?? moment, moment) }
+    public mutating func add(since moment: Int64) {
+        let moment = Self.writable(moment)
+        since = max(since ?? moment, moment)
+    }
 
     /// Adds that a result was written before this moment, in milliseconds since 1970.
-    public mutating func add(until moment: Int64) { until = min(until ?? moment, moment) }
+    public mutating func add(until moment: Int64) {
+        let moment = Self.writable(moment)
+        until = min(until ?? moment, moment)
+    }
+
+    mutating func addLocalTime() { readsLocalTimes = true }
+
+    /// The moment that the text of the filter can have, which is the nearest one of the years 0 to 9999.
+    private static func writable(_ moment: Int64) -> Int64 {
+        min(max(moment, Timestamp.writable.lowerBound), Timestamp.writable.upperBound)
+    }
 
     /// A term asks for this very word of a field.
     public func names(_ field: ResultField, word: String) -> Bool {
@@ -126,10 +146,17 @@ public struct ResultFilter: Sendable, Equatable {
     }
 }
 
+extension ResultFilter: Equatable {
+    /// True if both want the same. The way in which times were written is not looked at.
+    public static func == (left: Self, right: Self) -> Bool {
+        left.terms == right.terms && left.sought == right.sought && left.since == right.since && left.until == right.until
+    }
+}
+
 extension ResultFilter: CustomStringConvertible {
     /// The filter as text that means the same at any time.
     public var description: String {
-        var words = terms.map(\.description)
+        var words = terms.map(\.description) + sought.map(\.description)
         if let since { words.append("since:" + Self.text(since)) }
         if let until { words.append("until:" + Self.text(until)) }
         return words.joined(separator: " ")
@@ -168,6 +195,9 @@ extension ResultFilter.Subject {
 }
 
 extension ResultFilter.Value {
+    /// True for a text with `*`.
+    var isPattern: Bool { if case .pattern = self { true } else { false } }
+
     fileprivate func text(of subject: ResultFilter.Subject) -> String {
         switch self {
         case .pattern(let bytes): return String(decoding: bytes, as: UTF8.self)
@@ -176,19 +206,27 @@ extension ResultFilter.Value {
             return sign + String(number) + (subject.values == .duration ? "ms" : "")
         case .text(let bytes):
             let text = String(decoding: bytes, as: UTF8.self)
-            if case .words(let words) = subject.values, !words.contains(text) { return Self.quoted(text) }
-            let isPlain = !text.isEmpty && text.unicodeScalars.allSatisfy { $0 != "*" && FilterParser.isPlain($0) }
-            return isPlain ? text : Self.quoted(text)
+            if case .words(let words) = subject.values, !words.contains(text) { return FilterParser.quoted(text) }
+            return FilterParser.isPlain(text) ? text : FilterParser.quoted(text)
         }
     }
+}
 
-    private static func quoted(_ text: String) -> String {
-        var quoted = String.UnicodeScalarView("\"".unicodeScalars)
-        for scalar in text.unicodeScalars {
-            if scalar == "\"" || scalar == "\\" { quoted.append("\\") }
-            quoted.append(scalar)
-        }
-        quoted.append("\"")
-        return String(quoted)
+extension Sought: CustomStringConvertible {
+    /// The condition as text.
+    public var description: String {
+        let name = subject == .anything ? "" : subject.rawValue + ":"
+        return (isNegated ? "-" : "") + name + values.map(text).joined(separator: ",")
+    }
+
+    private func text(_ value: Value) -> String {
+        if value.hasPattern { return value.text }
+        let isPlain =
+            switch subject {
+            case .anything: FilterParser.isBareWord(value.text)
+            case .audience: AudienceSummary.Kind(rawValue: value.text) != nil
+            case .user, .device, .title: FilterParser.isPlain(value.text)
+            }
+        return isPlain ? value.text : FilterParser.quoted(value.text)
     }
 }

@@ -42,8 +42,29 @@ public enum TimeWords {
         return overflow ? nil : Timestamp(milliseconds: moment)
     }
 
+    /// Reads a moment as people write it: what the other function reads, `14:05`, `today`, `yesterday 9:00`, and days and date-times without a
+    /// zone (`2026-11-28`, `2026-11-28 14:05`, `2026-11-28T14:05`). A day is its beginning.
+    ///
+    /// - Parameters:
+    ///   - text: The text that was typed.
+    ///   - now: Milliseconds since 1970.
+    ///   - isPast: A length of time counts back from `now`, and a time of day is the last one rather than the next.
+    ///   - zone: The zone of what names none.
+    /// - Returns: The moment; nil for anything else.
+    public static func moment(_ text: String, now: Int64, isPast: Bool, zone: LocalZone) -> Timestamp? {
+        guard text.utf8.count <= TimeReader.longestToken * 2 else { return nil }
+        let reader = TimeReader(now: now, zone: zone, isPast: isPast)
+        let tokens = text.unicodeScalars.split { $0.properties.isWhitespace }.map { Array(String($0).utf8) }
+        do throws(TimeReader.Fault) {
+            guard let read = try reader.moment(tokens) else { return moment(text, now: now, isPast: isPast) }
+            return read.tokenCount == tokens.count ? Timestamp(milliseconds: read.moment) : nil
+        } catch {
+            return nil
+        }
+    }
+
     /// The date-time with what may be left out: midnight in UTC behind a day, seconds behind a minute.
-    private static func whole(_ text: [UInt8]) -> [UInt8] {
+    static func whole(_ text: [UInt8]) -> [UInt8] {
         let day = 10
         let minute = 16
         if text.count == day { return text + Array("T00:00:00Z".utf8) }

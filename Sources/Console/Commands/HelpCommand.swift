@@ -1,5 +1,6 @@
 import Basics
 import Pages
+import PushModel
 import ResultQuery
 import Settings
 
@@ -79,10 +80,13 @@ private enum HelpCommand {
     private static func filters(_ streams: Streams) throws(CommandFailure) {
         try streams.out(
             """
-            A filter is terms with blanks between them, and all of them hold: state:failed hub:shop since:1h
+            A filter is words, terms and times with blanks between them, and all of them hold: alice hub:shop yesterday
+            A word alone is a user, an id, a device, a tag, a label's value or a word of the title; "new year" is one text.
             -hub:test excludes. state:failed,partial is one or the other. label.campaign:"new year" has a blank.
             error:hub_* has any ending; in quotes a * is a * . 'attempts:>2' is in quotes because of the shell.
-            2026-11-21T10:00Z, 2026-11-21 (in UTC) and 90m (ago) are moments: since:2026-11-21 until:90m
+            Times: 14:05 (five minutes around it), today, yesterday 9:00..9:30, 2026-11-28 14:05, 2026-11-21T10:00Z.
+            since: and until: take one of them, or a length of time ago: since:90m. A range is without its end.
+            A time without a zone is in the terminal's, and a note names it. In quotes, "14:05" is a word.
 
             """)
         var table = Table("TERM", "VALUES", "MEANING")
@@ -91,14 +95,19 @@ private enum HelpCommand {
             table.add(field.rawValue + ":", values(field), field.summary)
         }
         table.add("label.NAME:", "any text", "a label of the request")
-        table.add("since:", "a moment", "the result was written then or later")
-        table.add("until:", "a moment", "the result was written before")
+        table.add("user:", "any text", "a user to whom it was published")
+        table.add("device:", "any text", "a device or an installation to which it was published")
+        table.add("title:", "any text", "words of the title")
+        table.add("to:", AudienceSummary.Kind.allCases.map(\.rawValue).joined(separator: ", "), "the kind of its audience")
+        table.add("since:", "a time", "published, or ended where results are searched, then or later")
+        table.add("until:", "a time", "the same before")
         for line in table.lines(streams.traits) { try streams.out(line) }
     }
 
     private static func values(_ field: ResultField) -> String {
         switch field.values {
         case .words where field == .error: "an error code"
+        case .words where field == .state: (ResultState.allCases.map(\.rawValue) + OpenState.words).joined(separator: ", ")
         case .words(let words): words.joined(separator: ", ")
         case .text: "any text"
         case .number: "a number, such as 3, >2 or <=5"

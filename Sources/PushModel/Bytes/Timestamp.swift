@@ -65,7 +65,7 @@ public struct Timestamp: Sendable, Hashable, Comparable {
     }
 
     /// The first and the last moment that RFC 3339 can write: it has four digits for the year.
-    static let writable: ClosedRange<Int64> = -62_167_219_200_000...253_402_300_799_999
+    public static let writable: ClosedRange<Int64> = -62_167_219_200_000...253_402_300_799_999
 }
 
 /// Reads fixed-width decimal fields from left to right.

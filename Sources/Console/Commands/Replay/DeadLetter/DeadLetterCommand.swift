@@ -17,7 +17,7 @@ enum DeadLetterCommand {
         var header = ReplayPlanHeader(
             jobID: identifiers.next(now: now, using: &generator), createdAt: Timestamp(milliseconds: now), filter: "",
             actor: try PlanCommand.actor(invocation))
-        let range = try range(arguments, now: now)
+        let range = try range(invocation, now: now)
         header.source = .deadletter
         header.filter = range.description
         header.reason = try PlanCommand.reason(invocation) ?? ""
@@ -61,12 +61,13 @@ enum DeadLetterCommand {
     }
 
     /// The times between which the dead letters were written.
-    private static func range(_ arguments: Arguments, now: Int64) throws(CommandFailure) -> ResultFilter {
-        var words: [String] = []
-        if let since = arguments.value("since") { words.append("since:\(since)") }
-        if let until = arguments.value("until") { words.append("until:\(until)") }
+    private static func range(_ invocation: Invocation, now: Int64) throws(CommandFailure) -> ResultFilter {
+        let words = ["since", "until"].compactMap { name in invocation.arguments.value(name).map { "\(name):\($0)" } }
+        let zone = LocalZone.current(environment: invocation.surroundings.environment)
         do throws(FilterError) {
-            return try ResultFilter(words.joined(separator: " "), now: now)
+            let range = try ResultFilter(words.joined(separator: " "), now: now, zone: zone)
+            invocation.noteZone(zone, of: range)
+            return range
         } catch {
             throw .usage("--since or --until: \(Sanitised.quoted(error.word)) \(error.reason)")
         }
