@@ -56,6 +56,7 @@ extension AudienceSummary {
     /// The same without the names of users and installations, but for those that the asker named.
     ///
     /// - Parameter names: The names that the asker gave, in any case.
+    /// - Returns: The audience that may be shown.
     public func masked(revealing names: [String]) -> AudienceSummary {
         guard kind == .users || kind == .installations else { return self }
         let given = Set(names.map { FoldedText.bytes($0) })

@@ -5,11 +5,12 @@ enum DisplayText {
     /// The most characters of a title, counted as Unicode scalars like all limits of requests.
     static let titleLimit = 256
 
-    /// The beginning of a text on one line, or nil where nothing is to be seen of it.
+    /// The beginning of a text on one line, or nil where all of it is blank.
     ///
     /// - Parameters:
     ///   - text: The text, of any length.
     ///   - limit: The most scalars. The end is on a character's boundary, but in a character that alone has more.
+    /// - Returns: The line.
     static func line(_ text: String, limit: Int) -> String? {
         var line = String.UnicodeScalarView()
         var count = 0

@@ -109,6 +109,7 @@ extension RequestFacts {
     ///   - topic: The topic that it was published to.
     ///   - partition: The partition.
     ///   - offset: The record's offset.
+    /// - Returns: The object.
     public func resultShape(state: String, topic: String, partition: Int32, offset: Int64) -> [UInt8] {
         var object = JSONObject(["request_id": id, "source": source, "tenant": tenant, "hub": hub, "state": state])
         object.add(

@@ -22,11 +22,11 @@ public struct RequestMatcher: Sendable {
     /// - Parameters:
     ///   - filter: The filter.
     ///   - readsTitles: False for an asker who may not see titles: no word is one of a title.
-    ///   - seeksPossible: False if nothing is to be done with requests that are only possible, which are then ruled out, too.
+    ///   - seeksPossible: False to rule out requests that are only possible as well.
     public init(_ filter: ResultFilter, readingTitles readsTitles: Bool = true, seekingPossible seeksPossible: Bool = true) {
         self.filter = filter
         sought = filter.sought.map { SoughtValues($0, readingTitles: readsTitles) }
-        glance = RequestGlance(filter, sought: filter.sought, readingTitles: readsTitles, seekingPossible: seeksPossible)
+        glance = RequestGlance(filter, readingTitles: readsTitles, seekingPossible: seeksPossible)
     }
 
     /// True if a record cannot match, as its bytes show without reading it. False in every doubt.
@@ -34,13 +34,14 @@ public struct RequestMatcher: Sendable {
     /// Its headers may say its id and its source, so that conditions on these rule out nothing here.
     public func rulesOut(_ json: Span<UInt8>) -> Bool { glance.rulesOut(json, mayHaveHeaders: true) }
 
-    /// True if a record cannot match, as its bytes show without reading it. False in every doubt.
+    /// True if a record cannot match, as its bytes and its headers show without reading it.
     ///
     /// - Parameters:
     ///   - json: The record's value.
     ///   - headers: The headers of the record that are known.
+    /// - Returns: False in every doubt.
     public func rulesOut(_ json: Span<UInt8>, headers: borrowing RecordHeaders) -> Bool {
-        glance.rulesOut(json, mayHaveHeaders: !headers.isEmpty)
+        glance.rulesOut(json, mayHaveHeaders: headers.value(.ceID) != nil || headers.value(.ceSource) != nil)
     }
 
     /// The relation of a request to the filter's `sought`, and to its terms that a request alone decides: its id, source, tenant, topic,
@@ -51,8 +52,10 @@ public struct RequestMatcher: Sendable {
         // At each condition, its bit.
         var found = [Bool](repeating: false, count: sought.count)
         var namesPerson = false
-        RequestTexts.forEach(of: request) { kind, text in
-            for index in sought.indices where !found[index] && sought[index].kinds.contains(kind) && sought[index].accepts(text) {
+        let kinds = sought.reduce(into: RequestTokens.Kinds()) { $0.formUnion($1.kinds) }
+        RequestTexts.forEach(of: request, among: kinds) { kind, text in
+            for index in sought.indices
+            where !found[index] && sought[index].kinds.contains(.init(kind)) && sought[index].accepts(text) {
                 found[index] = true
                 if kind.isPerson, !sought[index].isNegated { namesPerson = true }
             }
@@ -78,26 +81,26 @@ extension ResultFilter.Term {
     fileprivate func mayHold(for request: borrowing PushRequest, from topic: String, partition: Int32) -> Bool {
         let document = request.document
         var isFound = false
-        func look(at text: JSONDocument.Text?) {
+        func compare(with text: JSONDocument.Text?) {
             if let text { isFound = isFound || accepts(document.span(text)) }
         }
-        func look(at name: StaticString, of object: JSONDocument.Node?) {
+        func compare(with name: StaticString, of object: JSONDocument.Node?) {
             guard let node = object.flatMap({ document.member(name, of: $0) }) else { return }
             isFound = isFound || accepts(node, in: document)
         }
         switch subject {
         case .field(.request):
-            look(at: request.id)
-            look(at: "id", of: request.parent)
-        case .field(.source): look(at: request.source)
-        case .field(.tenant): look(at: request.tenant)
+            compare(with: request.id)
+            compare(with: "id", of: request.parent)
+        case .field(.source): compare(with: request.source)
+        case .field(.tenant): compare(with: request.tenant)
         case .field(.topic): isFound = accepts(topic.utf8Span.span)
         case .field(.partition): isFound = accepts(Int64(partition))
-        case .field(.root): look(at: "root_request_id", of: request.replay)
-        case .field(.parent): look(at: "parent_request_id", of: request.replay)
-        case .field(.job): look(at: "job_id", of: request.replay)
-        case .field(.actor): look(at: "actor", of: request.replay)
-        case .field(.generation): look(at: "generation", of: request.replay)
+        case .field(.root): compare(with: "root_request_id", of: request.replay)
+        case .field(.parent): compare(with: "parent_request_id", of: request.replay)
+        case .field(.job): compare(with: "job_id", of: request.replay)
+        case .field(.actor): compare(with: "actor", of: request.replay)
+        case .field(.generation): compare(with: "generation", of: request.replay)
         case .label(let name):
             guard let labels = request.labels else { break }
             document.forEachMember(of: labels) { key, value in

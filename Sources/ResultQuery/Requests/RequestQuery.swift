@@ -15,12 +15,13 @@ public struct RequestQuery: Sendable, Equatable {
     /// The conditions. None for a filter that lets everything through.
     public private(set) var conditions: [Condition]
 
-    /// The question of a filter. What it finds is asked of the filter's terms once more: they mind capitals, and tokens do not.
+    /// The question of a filter, or nil if it seeks values with `*`, which are in no index.
+    ///
+    /// The filter's terms are asked once more of what it finds: they mind capitals, and tokens do not.
     ///
     /// - Parameters:
     ///   - filter: The filter. Of its terms those are asked that have tokens: the request, the source, the tenant and labels.
     ///   - readsTitles: False for an asker who may not see titles: no word is one of a title.
-    /// - Returns: Nil if it seeks values with `*`, which are in no index.
     public init?(_ filter: ResultFilter, readingTitles readsTitles: Bool = true) {
         let sought = filter.sought.map { SoughtValues($0, readingTitles: readsTitles) }
         guard !sought.contains(where: \.hasPattern) else { return nil }
@@ -59,7 +60,7 @@ extension RequestQuery.Condition {
     init(_ sought: SoughtValues) {
         var alternatives: [[RequestTokens.Token]] = []
         for value in sought.values {
-            for kind in RequestTokens.Kind.allCases where sought.kinds.contains(kind) {
+            for kind in RequestTokens.Kind.allCases where sought.kinds.contains(.init(kind)) {
                 for form in value.forms.prefix(kind == .handle ? value.forms.count : 1) {
                     alternatives.append([RequestTokens.Token(kind, text: form)])
                 }

@@ -3,18 +3,26 @@ import PushModel
 
 /// Walks through the texts by which a request is found. Whatever compares or indexes requests walks here, so that all find the same.
 enum RequestTexts {
-    /// Calls `body` with each text but the words of the title, those of persons and devices first. Not folded, and some twice.
-    static func forEach(of request: borrowing PushRequest, perform body: (RequestTokens.Kind, Span<UInt8>) -> Void) {
+    /// Calls `body` with all texts of some kinds but the words of the title, those of persons and devices first.
+    ///
+    /// Texts of other kinds may come, too. They are not folded, and some come twice.
+    static func forEach(
+        of request: borrowing PushRequest, among kinds: RequestTokens.Kinds = .all,
+        perform body: (RequestTokens.Kind, Span<UInt8>) -> Void
+    ) {
         let document = request.document
-        forEachReceiver(of: request, perform: body)
-        body(.audience, AudienceSummary(of: request).kind.rawValue.utf8Span.span)
+        if !kinds.isDisjoint(with: .receivers) { forEachReceiver(of: request, among: kinds, perform: body) }
+        if kinds.contains(.audience) {
+            let kind = AudienceSummary(of: request).kind.rawValue
+            body(.audience, kind.utf8Span.span)
+        }
         body(.id, document.span(request.id))
         if let source = request.source { body(.source, document.span(source)) }
         if let tenant = request.tenant { body(.tenant, document.span(tenant)) }
         if let whole = request.parent.flatMap({ document.member("id", of: $0) }) {
             body(.whole, document.span(document.text(of: whole)))
         }
-        guard let labels = request.labels else { return }
+        guard !kinds.isDisjoint(with: [.label, .value]), let labels = request.labels else { return }
         var label = ByteWriter()
         document.forEachMember(of: labels) { name, value in
             guard document.kind(of: value) == .string else { return }
@@ -50,7 +58,8 @@ enum RequestTexts {
     }
 
     private static func forEachReceiver(
-        of request: borrowing PushRequest, perform body: (RequestTokens.Kind, Span<UInt8>) -> Void
+        of request: borrowing PushRequest, among kinds: RequestTokens.Kinds,
+        perform body: (RequestTokens.Kind, Span<UInt8>) -> Void
     ) {
         let document = request.document
         switch request.audience {
@@ -58,7 +67,7 @@ enum RequestTexts {
         case .users(let node): forEachText(of: node, in: document) { body(.user, $0) }
         case .installations(let node): forEachText(of: node, in: document) { body(.installation, $0) }
         case .categories(let node): forEachText(of: node, in: document) { body(.tag, $0) }
-        case .devices(let node): forEachHandle(of: node, in: document) { body(.handle, $0) }
+        case .devices(let node): if kinds.contains(.handle) { forEachHandle(of: node, in: document) { body(.handle, $0) } }
         case .tagExpression(let text): forEachTag(of: document.span(text)) { body(.tag, $0) }
         }
         // The parts that a continuation carries are of the same kind as itself.
@@ -69,7 +78,7 @@ enum RequestTexts {
             if let ids = document.member("installations", of: audience) {
                 forEachText(of: ids, in: document) { body(.installation, $0) }
             }
-            if let devices = document.member("devices", of: audience) {
+            if kinds.contains(.handle), let devices = document.member("devices", of: audience) {
                 forEachHandle(of: devices, in: document) { body(.handle, $0) }
             }
         }

@@ -50,3 +50,29 @@ public struct RequestTokens: Sendable, Equatable {
         self.all = all
     }
 }
+
+extension RequestTokens {
+    /// Some kinds of texts.
+    struct Kinds: OptionSet {
+        let rawValue: UInt32
+
+        init(rawValue: UInt32) { self.rawValue = rawValue }
+
+        init(_ kind: Kind) { rawValue = 1 << UInt32(kind.rawValue) }
+
+        static let user = Kinds(.user)
+        static let installation = Kinds(.installation)
+        static let handle = Kinds(.handle)
+        static let tag = Kinds(.tag)
+        static let label = Kinds(.label)
+        static let value = Kinds(.value)
+        static let audience = Kinds(.audience)
+        /// The kinds of persons and devices.
+        static let persons: Kinds = [.user, .installation, .handle]
+        /// The kinds of those whom an audience names.
+        static let receivers: Kinds = [.persons, .tag]
+        /// The kinds that a word without a name is compared with.
+        static let anything: Kinds = [.receivers, .value, Kinds(.id), Kinds(.whole), Kinds(.source)]
+        static let all = Kinds(rawValue: .max)
+    }
+}

@@ -16,7 +16,7 @@ struct SoughtValues {
     }
 
     /// The kinds of texts that are compared as a whole.
-    let kinds: Set<RequestTokens.Kind>
+    let kinds: RequestTokens.Kinds
     let isNegated: Bool
     /// True if a person or a device may be meant, of whom a broad request says nothing.
     let isPerson: Bool
@@ -31,14 +31,14 @@ struct SoughtValues {
     init(_ sought: Sought, readingTitles readsTitles: Bool) {
         kinds =
             switch sought.subject {
-            case .anything: [.user, .installation, .handle, .tag, .id, .whole, .value, .source]
-            case .user: [.user]
+            case .anything: .anything
+            case .user: .user
             case .device: [.installation, .handle]
             case .title: []
-            case .audience: [.audience]
+            case .audience: .audience
             }
         isNegated = sought.isNegated
-        isPerson = !kinds.isDisjoint(with: [.user, .installation, .handle])
+        isPerson = !kinds.isDisjoint(with: .persons)
         let hasHandles = kinds.contains(.handle)
         let hasWords = readsTitles && sought.looksAtTitles && (sought.subject == .title || sought.subject == .anything)
         values = sought.values.map { value in

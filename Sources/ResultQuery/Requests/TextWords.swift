@@ -10,6 +10,7 @@ enum TextWords {
     /// - Parameters:
     ///   - text: The text.
     ///   - keepsStars: True to take `*` for a part of words, as in patterns.
+    /// - Returns: The words, some twice.
     static func words(of text: String, keepingStars keepsStars: Bool = false) -> [[UInt8]] {
         var words: [[UInt8]] = []
         forEachWord(of: text, keepingStars: keepsStars) {
