@@ -1,5 +1,6 @@
 import Basics
 import HTTPServing
+import Jobs
 import Keys
 import PushModel
 import ResultQuery

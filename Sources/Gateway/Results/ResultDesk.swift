@@ -44,7 +44,7 @@ struct ResultDesk: Sendable {
         }
         let text = CallerFilter.Text(query, zone: cursor?.zone)
         let filter = try CallerFilter(text, at: cursor?.now ?? context.now(), for: call.publisher)
-        guard cursor.map({ $0.filter == filter.hash && $0.zone == text.zone }) ?? true else { throw .badCursor }
+        guard cursor.map({ $0.filter == filter.hash && $0.zone == filter.zone.name }) ?? true else { throw .badCursor }
         let page = try APIProblem.catching { () throws(JobFailure) in
             try search.page(
                 of: limit, matching: filter.filter, after: cursor?.place, patience: Self.patience,
@@ -53,7 +53,7 @@ struct ResultDesk: Sendable {
         guard cursor?.isPlace(in: page.order) ?? true else { throw .badCursor }
         let shown = Self.fitting(page.rows)
         let place = shown.count < page.rows.count ? shown.last.flatMap { Self.place(behind: $0, in: page.order) } : page.next
-        let next = place.map { ListCursor(now: filter.now, place: $0, filter: filter.hash, zone: text.zone).text }
+        let next = place.map { ListCursor(now: filter.now, place: $0, filter: filter.hash, zone: filter.zone.name).text }
         var json = JSONObject()
         let wanted = filter.filter.asksForRepetitions ? Array(shown) : shown.filter { $0.result?.repeatsItsID != true }
         json.add("items", array: wanted.map { filter.item($0, for: call.publisher) })
