@@ -51,27 +51,36 @@ struct ResultDesk: Sendable {
                 isVisible: filter.isVisible(to: call.publisher))
         }
         guard cursor?.isPlace(in: page.order) ?? true else { throw .badCursor }
-        let shown = Self.fitting(page.rows)
+        let (body, next) = Self.body(of: page, for: call.publisher, by: filter, isFirst: cursor == nil)
+        var answer = APIAnswer(status: 200, json: body, headers: ["Cache-Control": "no-store"])
+        if let next {
+            answer.headers.append(
+                "Link", value: Self.link(to: next, filter: query["filter"], with: query, limit: limit))
+        }
+        return answer
+    }
+
+    /// The body of an answer with a page, and the cursor of the next one.
+    static func body(
+        of page: SearchPage, for publisher: Publisher, by filter: CallerFilter, isFirst: Bool
+    ) -> (json: [UInt8], next: String?) {
+        let shown = fitting(page.rows)
         let place = shown.count < page.rows.count ? shown.last.flatMap { Self.place(behind: $0, in: page.order) } : page.next
         let next = place.map { ListCursor(now: filter.now, place: $0, filter: filter.hash, zone: filter.zone.name).text }
         var json = JSONObject()
         let wanted = filter.filter.asksForRepetitions ? Array(shown) : shown.filter { $0.result?.repeatsItsID != true }
-        json.add("items", array: wanted.map { filter.item($0, for: call.publisher) })
+        json.add("items", array: wanted.map { filter.item($0, for: publisher) })
         json.add("next", value: next)
-        if cursor == nil, filter.isSought {
+        if isFirst, filter.isSought {
             var possible = JSONObject()
-            possible.add("items", array: page.possible.map { filter.item($0, for: call.publisher) })
+            possible.add("items", array: page.possible.map { filter.item($0, for: publisher) })
             possible.add("more", value: page.hasMorePossible)
             json.add("possible", raw: possible.bytes)
         }
-        var searched = JSONObject(continuing: Self.extent(page.searched, for: call.publisher))
+        var searched = JSONObject(continuing: extent(page.searched, for: publisher))
         filter.describe(in: page.order, to: &searched)
         json.add("searched", raw: searched.bytes)
-        var answer = APIAnswer(status: 200, json: json.bytes, headers: ["Cache-Control": "no-store"])
-        if let next {
-            answer.headers.append("Link", value: Self.link(to: next, filter: query["filter"], with: query, limit: limit))
-        }
-        return answer
+        return (json.bytes, next)
     }
 
     /// The place behind a row, or nil for one that has none.

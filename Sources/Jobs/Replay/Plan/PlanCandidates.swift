@@ -33,7 +33,8 @@ struct PlanCandidates {
         let reason: Leftover?
     }
 
-    private let limit: Int
+    /// The most requests, and the most results of which it is not known whether they are wanted.
+    let limit: Int
     /// Requests are sought by what results do not say.
     private let isSought: Bool
     private let policy: ReplayPolicy

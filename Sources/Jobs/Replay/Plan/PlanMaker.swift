@@ -77,7 +77,7 @@ package struct PlanMaker {
         defer { reader.close() }
         let file = file
         try scan.read(reader) { record in candidates.take(record) { file.add($0.json) } }
-        guard !candidates.isOverfull else { throw .tooManyRequests(limit: candidates.list.count) }
+        guard !candidates.isOverfull else { throw .tooManyRequests(limit: candidates.limit) }
     }
 
     /// Keeps the candidates whose originals are what is sought. One that is gone cannot be compared, and is none.
