@@ -46,10 +46,10 @@ extension FilterParser {
 
     /// True for a name that differs in one letter from one that there is, or in capital letters.
     private static func isMisspelt(_ name: String) -> Bool {
-        guard name.utf8.count <= longestName else { return false }
         let folded = name.lowercased()
-        return folded == "label"
-            || names.contains { $0 == folded || $0.count > 2 && Spelling.distance(from: folded, to: $0) == 1 }
+        if folded == "label" || folded.hasPrefix("label.") { return true }
+        guard folded.utf8.count <= longestName else { return false }
+        return names.contains { $0 == folded || $0.count > 2 && Spelling.distance(from: folded, to: $0) == 1 }
     }
 
     /// The values that a word means, several for `state:waiting`.

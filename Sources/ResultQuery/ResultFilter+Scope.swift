@@ -1,6 +1,6 @@
 internal import PushModel
 
-/// The answers to who can decide about a filter: results, or requests as they were published.
+/// The records that can decide about a filter: results, or requests as they were published.
 extension ResultFilter {
     /// True if a condition is on the request as it was published.
     public var isAboutRequests: Bool { !sought.isEmpty }

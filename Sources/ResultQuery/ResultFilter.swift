@@ -7,7 +7,7 @@ import PushModel
 ///     state:failed hub:shop,toys -platform:apple label.campaign:"new year" 'attempts:>2' since:1h
 ///     alice yesterday 9:00..9:30
 ///
-/// Terms stand behind one another and all hold. Of values with commas one is enough. A minus excludes; what a record lacks is
+/// Terms stand behind one another and all hold. Of values with commas one is enough. A minus excludes. What a record lacks is
 /// excluded by nothing. `*` stands for any characters, but not in quotes. In quotes, `\"` and `\\` stand for a quote and a backslash.
 ///
 /// A word without a name is sought in the request, unless a time begins with it.
@@ -78,7 +78,7 @@ public struct ResultFilter: Sendable {
     /// Reads a filter.
     ///
     /// - Parameters:
-    ///   - text: The filter as a person writes it; an empty one lets everything through.
+    ///   - text: The filter as a person writes it. An empty one lets everything through.
     ///   - now: Milliseconds since 1970, against which `since:1h` counts.
     ///   - zone: The zone of times that name none.
     /// - Throws: `FilterError` that names the position and what is allowed there.

@@ -92,11 +92,11 @@ struct TimeReader {
     private func ends(of tokens: [[UInt8]]) throws(Fault) -> (Ends, Int)? {
         guard let first = tokens.first, var ends = try ends(first) else { return nil }
         var count = 1
-        if !ends.isRange, case .day(let day) = ends.begin, let next = try following(count, tokens), let clock = next.clock {
+        if !ends.isRange, case .day(let day) = ends.begin, let next = try following(count, of: tokens), let clock = next.clock {
             ends = Ends(begin: .local(day, clock), end: next.end, isRange: next.isRange)
             count += 1
         }
-        if case .day(let day) = ends.end, let next = try following(count, tokens), let clock = next.clock, !next.isRange {
+        if case .day(let day) = ends.end, let next = try following(count, of: tokens), let clock = next.clock, !next.isRange {
             ends.end = .local(day, clock)
             count += 1
         }
@@ -104,7 +104,7 @@ struct TimeReader {
     }
 
     /// The times of a token behind others.
-    private func following(_ index: Int, _ tokens: [[UInt8]]) throws(Fault) -> Ends? {
+    private func following(_ index: Int, of tokens: [[UInt8]]) throws(Fault) -> Ends? {
         guard index < tokens.count else { return nil }
         do throws(Fault) {
             return try ends(tokens[index])

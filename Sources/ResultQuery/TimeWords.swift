@@ -49,8 +49,8 @@ public enum TimeWords {
     ///   - text: The text that was typed.
     ///   - now: Milliseconds since 1970.
     ///   - isPast: A length of time counts back from `now`, and a time of day is the last one rather than the next.
-    ///   - zone: The zone of what names none.
-    /// - Returns: The moment; nil for anything else.
+    ///   - zone: The zone of times that name none.
+    /// - Returns: The moment, or nil for anything else.
     public static func moment(_ text: String, now: Int64, isPast: Bool, zone: LocalZone) -> Timestamp? {
         guard text.utf8.count <= TimeReader.longestToken * 2 else { return nil }
         let reader = TimeReader(now: now, zone: zone, isPast: isPast)

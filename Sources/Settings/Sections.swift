@@ -229,6 +229,8 @@ public struct GatewaySettings: Sendable {
     public let reservedTags: [String]
     /// The address before a code, where pages say what it means.
     public let docsURL: String?
+    /// The name of the environment, which the page shows.
+    public let title: String?
     /// The folder of plans of replays and of the index of results.
     public let stateFolder: String?
 
@@ -282,6 +284,9 @@ public struct GatewaySettings: Sendable {
         docsURL = read.optional(
             "gateway.docs_url", as: .pages,
             summary: "The address before a code, where pages say what it means; the gateway's problems then have it as `type`.")
+        title = read.optional(
+            "gateway.title", as: .line("a name of 1 to 40 characters", atMost: 40),
+            summary: "The name of the environment, such as production, which the page shows beside its own.")
         stateFolder = read.optional(
             "gateway.state_dir", as: .line("the path of a folder"),
             summary:

@@ -3,6 +3,7 @@ import FanOut
 public import Gateway
 import HubAuth
 import HubREST
+import Intake
 import WorkerRuntime
 
 /// From settings to the configuration of a gateway.
@@ -37,6 +38,7 @@ extension Settings {
         configuration.dedupeReach = worker.dedupeReach
         configuration.reservedTags = gateway.reservedTags
         configuration.docsURL = gateway.docsURL
+        configuration.title = gateway.title
         configuration.userTag = self.hub.userTag
         configuration.hubTimeout = settings.requestTimeout
         configuration.topics = kafka.topics
@@ -46,7 +48,10 @@ extension Settings {
         configuration.planning = planning()
         configuration.callsAtOnce = worker.maxInFlight
         // With another hub that is wrong, requests are explained for its own hub alone.
-        if let sketch = try? workerSketch() { configuration.worker = sketch }
+        if let sketch = try? workerSketch() {
+            configuration.worker = sketch
+            configuration.knowsAllHubs = sketch.isWhole && sketch.hubs.count > 1
+        }
         return configuration
     }
 

@@ -21,13 +21,14 @@ import Testing
         ("enqueue --user a --title x --id i --repeat 2 --dry-run", .usage), ("enqueue --device nokia:1 --title x", .usage),
         ("explain", .usage), ("explain hub_throttled", .done), ("explain no_such_code", .nothingMatched),
         ("explain --codes", .done),
-        ("explain /no/such/file", .usage), ("results show", .usage), ("results list --since yesterday", .usage),
+        ("explain /no/such/file", .usage), ("results show", .usage), ("results list --since tomorrow", .usage),
         ("results list --limit 0", .usage), ("healthcheck --live --ready", .usage),
         ("healthcheck ftp://a", .usage), ("healthcheck --listen 127.0.0.1:0", .configuration),
         ("healthcheck http://127.0.0.1:1/livez", .unreachable), ("emulator --fault bogus=1", .usage),
         ("emulator --policy nokey", .usage), ("emulator --cert a.pem", .usage), ("emulator --listen nowhere", .usage),
-        ("results list state:faild", .usage), ("results list -stat:failed", .usage), ("results list failed", .usage),
-        ("results tail until:1h", .usage), ("results tail -o json", .usage), ("failed since:yesterday", .usage),
+        ("results list state:faild", .usage), ("results list -stat:failed", .usage), ("results list ,", .usage),
+        ("results list 25:00", .usage),
+        ("results tail until:1h", .usage), ("results tail -o json", .usage), ("failed since:tomorrow", .usage),
         ("failed --state nonsense", .usage), ("results show a b", .usage), ("help filters", .done),
         ("topics create --partitions 0", .usage), ("topics check --timeout soon", .usage),
         ("handles", .usage), ("handles collect --since soon", .usage), ("handles collect", .configuration),
@@ -86,6 +87,23 @@ import Testing
         #expect(filter.messages.contains("the filter, position 7: 'eror' is no field of a result; there are request, state"))
         #expect(filter.messages.contains("did you mean error?"))
         #expect(Harness().run("failed state:faild").messages.contains("did you mean failed?"))
+    }
+
+    /// The zone is named where it decides about a time, and nowhere else. No broker is asked.
+    @Test(arguments: [
+        ("results tail since:today --limit 0", true), ("results tail --since 9:00 --limit 0", true),
+        ("replay deadletter --reason r --since yesterday --at nowhere", true), ("results tail since:1h --limit 0", false),
+        ("results tail since:2026-11-21T10:00Z --limit 0", false), ("results tail hub:today --limit 0", false),
+        ("replay deadletter --reason r --since 1h --at nowhere", false),
+    ])
+    func timesAreReadInTheTerminalsZone(line: String, isNamed: Bool) {
+        var harness = Harness()
+        harness.environment["TZ"] = "CET-1CEST,M3.5.0,M10.5.0/3"
+        let outcome = harness.run(line)
+        #expect(outcome.code == .usage, "\(outcome.messages)")
+        #expect(
+            outcome.messages.contains("times without a zone are in CET-1CEST,M3.5.0,M10.5.0/3\n") == isNamed,
+            "\(outcome.messages)")
     }
 
     /// No broker is asked.

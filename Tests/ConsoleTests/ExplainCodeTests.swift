@@ -59,8 +59,12 @@ import Testing
 
     @Test func theFilterPageNamesEveryField() {
         let page = Harness().run("help filters")
-        for name in ["request:", "state:", "error:", "platform:", "label.NAME:", "since:", "until:", "job:"] {
+        for name in [
+            "request:", "state:", "error:", "platform:", "label.NAME:", "since:", "until:", "job:", "user:", "device:", "title:",
+            "to:",
+        ] {
             #expect(page.lines.contains { $0.hasPrefix(name) }, "\(name)")
         }
+        for word in ["waiting", "dead_letter", "14:05", "installations"] { #expect(page.output.contains(word), "\(word)") }
     }
 }

@@ -13,7 +13,7 @@ import Testing
         ("GET", "/v1/failures", .failures), ("GET", "/v1/deadletters", .deadLetters), ("GET", "/v1/status", .status),
         ("GET", "/v1/status/events", .statusEvents), ("GET", "/v1/history", .history), ("GET", "/v1/replays", .replays),
         ("POST", "/v1/replays", .plan), ("GET", "/v1/replays/a%2Fb", .replay(id: "a/b")),
-        ("GET", "/v1/replays/~..", .replay(id: "..")),
+        ("GET", "/v1/replays/~..", .replay(id: "..")), ("DELETE", "/v1/replays/a", .deletePlan(id: "a")),
         ("GET", "/v1/replays/a/events", .replayEvents(id: "a")), ("GET", "/v1/replays/a/leftovers", .leftovers(id: "a")),
         ("POST", "/v1/replays/a:run", .command(.run, id: "a")), ("POST", "/v1/replays/a:b:stop", .command(.stop, id: "a:b")),
         ("POST", "/v1/replays/a:pause", .command(.pause, id: "a")), ("POST", "/v1/replays/a:resume", .command(.resume, id: "a")),
@@ -37,6 +37,7 @@ import Testing
             (.results, .read), (.searchResults, .read), (.failures, .read), (.searchFailures, .read), (.deadLetters, .read),
             (.status, .read), (.history, .read), (.replays, .read),
             (.replays, .replay), (.replay(id: "a"), .replay), (.leftovers(id: "a"), .read), (.plan, .replay),
+            (.deletePlan(id: "a"), .replay),
             (.holds, .read), (.holds, .operate), (.hold, .operate), (.release(id: "a"), .operate), (.cancelScope, .operate),
             (.command(.run, id: "a"), .replay), (.command(.stop, id: "a"), .replay),
         ]

@@ -137,7 +137,7 @@ import Testing
         #expect(problem.status == 400 && problem.detail.contains(words), "\(problem.detail)")
     }
 
-    @Test(arguments: [#"{"filter":"colour:red","reason":"x"}"#, #"{"filter":"since:tomorrow","reason":"x"}"#])
+    @Test(arguments: [#"{"filter":"stat:failed","reason":"x"}"#, #"{"filter":"since:tomorrow","reason":"x"}"#])
     func aFilterThatIsNoneIsRefused(body: String) throws {
         let problem = try #require(throws: APIProblem.self) { try Self.order(body) }
         #expect(problem.status == 400 && problem.detail.hasPrefix("filter, position "))

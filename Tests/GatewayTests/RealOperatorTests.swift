@@ -59,6 +59,11 @@ struct RealOperatorTests {
         #expect(try eventually { house.member("results", try house.get("/v1/replays/\(id)?results=true"))?["sent"] as? Int == 3 })
         #expect(house.ids(try house.get("/v1/replays/\(id)/leftovers")).isEmpty)
         #expect(try house.post("/v1/replays/\(id):run", "", ["If-Match: \(plan.tag)"]).status == 409)
+        #expect(try house.delete("/v1/replays/\(id)") == 409)
+        let other = try house.post("/v1/replays", #"{"filter":"error:unknown_hub","reason":"never run"}"#)
+        let unused = try #require(other.json["id"] as? String)
+        #expect(try house.delete("/v1/replays/\(unused)") == 204 && house.status("/v1/replays/\(unused)") == 404)
+        #expect(try house.delete("/v1/replays/\(unused)") == 404)
         let listing = try house.stage.run(["replay", "list", "-o", "json"])
         #expect(listing.said.contains(id) && listing.said.contains("shop (key "))
 
@@ -195,6 +200,10 @@ final class House {
 
     func status(_ target: String) throws -> Int {
         try AppSession(port: gateway.port).call("GET", target, ["Authorization: Bearer \(key)"]).status
+    }
+
+    func delete(_ target: String) throws -> Int {
+        try AppSession(port: gateway.port).call("DELETE", target, ["Authorization: Bearer \(key)"]).status
     }
 
     /// What a stream of events brings until its end.

@@ -13,6 +13,7 @@ import Testing
         header.counts.addEligible(isAmbiguous: true)
         header.counts.addEligible(isAmbiguous: false)
         header.counts.repairs = [.hubNotFound: 1]
+        header.counts.addUnknown(hub: "norrth")
         #expect(try ReplayPlanHeader(header.json, path: "p") == header)
     }
 

@@ -69,6 +69,7 @@ def hidden(trial):
     rests("overview", trial.live)
     rests(f"replays/{job}", lambda: trial.count("[data-progress]"))
     trial.press("[data-action=stop]")
+    trial.press("[data-action=stop-now]")
 
 
 HOSTILE = "<img src=x onerror=\"window.hacked=1\"><script>window.hacked=1</script>"

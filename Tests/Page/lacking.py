@@ -176,6 +176,7 @@ def gateway_away(trial):
     wait(lambda: trial.count("[data-progress]") != before, "the replay's progress goes on by itself")
     wait(lambda: not alert(), "the replay's error goes away by itself")
     trial.press("[data-action=stop]")
+    trial.press("[data-action=stop-now]")
 
     trial.open("overview")
     away(lambda: browser.keys("g", "f") or wait(alert, "the failures say that nothing answers"), "the failures say so")

@@ -103,7 +103,7 @@ def typed_count(trial):
     trial.pass_events(2)
     equal([one for one in trial.way.requests if ":run" in one], [], "runs that were asked for with a wrong number")
     equal(trial.job(job)["state"], "planned", "the state after wrong numbers")
-    trial.fill("[name=count]", "1001")
+    trial.fill("[name=count]", "1,001")
     trial.press("[data-action=run]")
     wait(lambda: trial.job(job)["state"] == "done", "it is done after the right number")
 
@@ -127,13 +127,12 @@ def pause_and_stop(trial):
     grows()
     # The bar's own button holds the figures alone.
     trial.press("[data-action=pause-view]")
-    wait(lambda: "figures paused" in trial.shown("[data-age]"), "the bar says that the figures are paused")
-    before = trial.job(job)["next"]
-    wait(lambda: trial.job(job)["next"] > before, "the replay goes on while the figures are paused")
-    equal(trial.shown("[data-action=pause-view]"), "Let the figures go on", "the button of the figures while they are paused")
+    wait(lambda: "figures frozen" in trial.shown("[data-age]"), "the bar says that the figures are frozen")
+    grows()
+    equal(trial.shown("[data-action=pause-view]"), "Let the figures go on", "the button of the figures while they are frozen")
     trial.press("[data-action=pause-view]")
-    wait(lambda: "figures paused" not in trial.shown("[data-age]"), "the bar says that the figures move")
-    equal([trial.shown(f"[data-action={one}]") for one in ("pause-view", "pause")], ["Pause the figures", "Pause this replay"], "the two pauses")
+    wait(lambda: "figures frozen" not in trial.shown("[data-age]"), "the bar says that the figures move")
+    equal([trial.shown(f"[data-action={one}]") for one in ("pause-view", "pause")], ["Freeze the figures", "Pause this replay"], "the two pauses")
     trial.press("[data-action=pause]")
     stands("paused")
     equal(trial.shown("[data-action=resume]"), "Go on with this replay", "the way on")
@@ -145,6 +144,9 @@ def pause_and_stop(trial):
     grows()
     wait(lambda: trial.job(job)["next"] > held, "it goes on")
     trial.press("[data-action=stop]")
+    trial.browser.await_element("dialog[open]")
+    equal(trial.job(job)["state"], "running", "the state while it is asked")
+    trial.press("[data-action=stop-now]")
     stands("stopped")
     over = trial.job(job)
     check(held < over["next"] < count, f"it stopped after {over['next']} of {count}")
@@ -160,6 +162,7 @@ def pause_and_stop(trial):
     wait(left, "the page has all that was left")
     found = trial.browser.script(rows)
     equal((len(found), len(set(found))), (count - over["next"],) * 2, "requests that were left")
+    equal(trial.count("[data-rest]"), count - over["next"], "what it has not come to")
     # From the end of a long list, what is above would come to lie below the bar.
     trial.browser.script("scrollTo(0, 0)")
     trial.press("[data-action=plan-rest]")
@@ -170,6 +173,26 @@ def pause_and_stop(trial):
     rest = planned(trial)
     wait(lambda: trial.job(rest)["state"] == "planned", "the rest is planned")
     equal(trial.job(rest)["requests"], count - over["next"], "requests of the plan of the rest")
+
+
+@case("a plan that was never run is deleted on its page, and what no repetition mends is said before it runs")
+def delete_plan(trial):
+    job = trial.plan(trial.cancelled(2), "too much", set=["not_before=null"])
+    trial.open(f"replays/{job}")
+    trial.press("[data-action=delete]")
+    trial.ready("replays")
+    equal(trial.api.call("GET", f"/v1/replays/{job}", None)[0], 404, "the status of a plan that was deleted")
+
+
+@case("the list of keys closes with its screen, and the bar names the key")
+def help_closes(trial):
+    trial.open("replays")
+    check(trial.key.split("_")[1] in trial.shown("[data-key]"), "the bar does not name the key")
+    trial.browser.keys("?")
+    trial.browser.await_element("#help[open]")
+    trial.browser.script("location.hash = '#/failures'")
+    trial.ready("failures")
+    check(not trial.browser.find("dialog[open]"), "the list of keys is still there")
 
 
 # Plans that were stopped, and the filters of the forms that plan their rest.

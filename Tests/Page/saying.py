@@ -252,3 +252,15 @@ def in_parts(trial):
         trial.fault(None)
     wait(lambda: trial.state(name) == "sent", "it is sent")
     wait(lambda: trial.browser.find("[data-step=planned]"), "its page has the result of the whole", limit=70)
+
+
+TOPS = """
+const [all] = arguments
+return import(new URL('ui/overview.js', location.href)).then(({topOf}) => all.map((values) => topOf(values)))"""
+
+
+@case("a peak does not flatten the rest of a plot, and a plot of like values has the greatest as its top")
+def peaks(trial):
+    trial.open("overview")
+    calm = list(range(1, 21))
+    equal(trial.browser.script(TOPS, [[], [None, 3], calm, [*calm, 5000], [0] * 50 + [7]]), [0, 3, 20, 38, 7], "the tops of axes")

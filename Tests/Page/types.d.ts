@@ -43,6 +43,9 @@ interface Document {
 
 interface Session {
   key: string
+  source: string
+  title?: string
+  comment?: string
   scopes: string[]
 }
 

@@ -8,6 +8,8 @@ import Testing
     private static let pieces = [
         "state", "hub", ":", ":", ",", "-", "\"", "\\", " ", "*", ">", "<=", "failed", "label.", "a", "since", "1h", "9", "\n",
         "é", "e\u{301}", "🙂", "\u{0}", "2026-11-21", "attempts", "took", "platform", "apns",
+        "user", "to", "title", "today", "yesterday", "14:05", "9:00", "..", "–", "25:00", "until", "waiting", "\u{202E}",
+        "\u{A0}",
     ]
 
     @Test(arguments: 0..<20) func anyTextIsAFilterOrAFaultWithAPlace(seed: Int) {
@@ -30,6 +32,40 @@ import Testing
         for _ in 0..<200 {
             let filter = Self.filter(&random)
             #expect(try ResultFilter(filter.description, now: 0) == filter, "\(filter)")
+        }
+    }
+
+    /// Nothing that a stranger types ends the process, and the longest texts are read as fast as others.
+    @Test(arguments: [
+        "a", "\"", "-", ",", ":", "a:", "a,", "\\", "*", "\u{0}", "\n", "\u{202E}", "👩‍👩‍👧", "e\u{301}", "9:00..", "..", "today ",
+        "-today ",
+        "9:00 ", "since:9:00 ", "since:\"", "since:today\u{A0}", "2026-11-21", "2026-11-21..", "user:", "to:", "9", "99:99 ", "–",
+        "a \u{2028}", "today" + String(repeating: " ", count: 100),
+    ])
+    func theLongestTextsAreReadToo(piece: String) {
+        let count = FilterParser.maximumLength / piece.unicodeScalars.count
+        for text in [String(repeating: piece, count: count), String(repeating: piece, count: count + 1)] {
+            do throws(FilterError) {
+                let filter = try ResultFilter(text, now: noon, zone: LocalZone(name: "east", secondsEast: 50_000))
+                #expect(try ResultFilter(filter.description, now: 0) == filter)
+            } catch {
+                #expect((1...text.unicodeScalars.count + 1).contains(error.position))
+            }
+        }
+    }
+
+    /// The clock may stand anywhere.
+    @Test(arguments: [Int64.min, -1, 0, .max])
+    func timesAreReadAtAnyMoment(now: Int64) {
+        for text in [
+            "14:05", "today", "yesterday..now", "since:today 9:00", "0000-01-01", "9999-12-31", "until:9999-12-31 24:00",
+        ] {
+            do throws(FilterError) {
+                let filter = try ResultFilter(text, now: now, zone: LocalZone(name: "west", secondsEast: -80_000))
+                #expect(try ResultFilter(filter.description, now: 0) == filter, "\(text)")
+            } catch {
+                #expect(error.reason.contains("no moment") || error.reason.contains("ends before"), "\(text): \(error)")
+            }
         }
     }
 
@@ -59,9 +95,22 @@ import Testing
             let values = (0...random.below(3)).map { _ in value(of: subject, &random) }
             filter.add(ResultFilter.Term(subject: subject, isNegated: random.below(3) == 0, values: values))
         }
+        for _ in 0..<random.below(3) { filter.add(sought(&random)) }
         if random.below(3) == 0 { filter.add(since: noon - Int64(random.below(1_000_000_000))) }
         if random.below(3) == 0 { filter.add(until: noon - Int64(random.below(1_000_000_000))) }
         return filter
+    }
+
+    private static func sought(_ random: inout SeededRandom) -> Sought {
+        let subject = Sought.Subject.allCases[random.below(Sought.Subject.allCases.count)]
+        let words =
+            texts.filter { !$0.isEmpty } + ["today", "14:05", "9:00..9:30", "hub:a", "push.requests.v1:3:17", "all", "a..b"]
+        let values = (0...random.below(3)).map { _ in
+            random.below(4) == 0
+                ? Sought.Value(["*", "a*", "*é*"][random.below(3)], hasPattern: true)
+                : Sought.Value(words[random.below(words.count)])
+        }
+        return Sought(subject, isNegated: random.below(3) == 0, values: values)
     }
 
     private static func value(of subject: ResultFilter.Subject, _ random: inout SeededRandom) -> ResultFilter.Value {

@@ -82,18 +82,20 @@ function curl({method = 'GET', path, body, headers, isStream}) {
   return [...parts, shell(String(address(path)))].join(' ')
 }
 
+/** Copies the text of an element, and returns what was done. Without TLS there is no clipboard but on loopback, so it is selected for the keyboard. */
+export async function copied(node) {
+  try {
+    await navigator.clipboard.writeText(node.textContent)
+    return 'copied'
+  } catch {
+    getSelection()?.selectAllChildren(node)
+    return 'selected: copy it with the keyboard'
+  }
+}
+
 function line(name, text) {
   const said = el('span', {class: 'soft small', role: 'status'})
-  const copy = async () => {
-    // Without TLS there is no clipboard but on loopback, so the text is selected for the keyboard.
-    try {
-      await navigator.clipboard.writeText(text)
-      said.textContent = 'copied'
-    } catch {
-      getSelection()?.selectAllChildren(pre)
-      said.textContent = 'selected: copy it with the keyboard'
-    }
-  }
+  const copy = async () => { said.textContent = await copied(pre) }
   const pre = el('pre', {tabindex: '0', 'aria-label': name}, text)
   return [el('div', {class: 'row'}, el('h3', {}, name), button('Copy', copy, {class: 'bare', 'aria-label': `Copy ${name}`}), said), pre]
 }

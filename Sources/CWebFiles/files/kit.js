@@ -108,6 +108,14 @@ export const state = (word, tone) => el('span', {class: `state ${tone}`}, word)
 /** A button. */
 export const button = (text, onclick, properties = {}) => el('button', {type: 'button', onclick, ...properties}, text)
 
+/** A button that copies a text. Without a clipboard it shows it for the keyboard. */
+export const copier = (text, what = 'the id') => button('Copy', async (event) => {
+  const {target} = event
+  try { await navigator.clipboard.writeText(text) } catch { prompt(`Copy ${what}`, text) }
+  say(target, 'Copied')
+  setTimeout(() => say(target, 'Copy'), 2000)
+}, {class: 'bare small', 'aria-label': `Copy ${what}`, 'data-action': 'copy'})
+
 /** A notice: a tone, a first line, and more. */
 export const notice = (tone, ...children) => el('div', {class: `notice ${tone}`}, children.map((child) => child instanceof Node ? child : el('p', {}, child)))
 

@@ -39,11 +39,12 @@ function open() {
   if (!session.current) return signIn()
   leaving?.abort()
   leaving = new AbortController()
+  for (const dialog of /** @type {NodeListOf<any>} */ (document.querySelectorAll('dialog[open]'))) dialog.close()
   const {screen, id, members} = place()
   const {signal} = leaving
   const view = screen.at(id)
   const title = view.title(id)
-  document.title = `${title} · pushfan`
+  document.title = `${title} · ${session.current.title ? `${session.current.title} · ` : ''}pushfan`
   for (const anchor of document.querySelectorAll('#nav a')) mark(anchor, 'aria-current', anchor.dataset.path === screen.path ? 'page' : null)
   main.dataset.screen = view.name
   delete main.dataset.ready
@@ -126,8 +127,8 @@ function signIn(problem) {
     el('h1', {}, 'Sign in'),
     problem ? problemNotice(problem) : null,
     name, el('label', {class: 'field'}, 'Key of this gateway', key),
-    el('p', {class: 'small soft'}, 'A key with the scopes read, read:payload, replay and operate sees, repairs and stops; one with read alone sees. ',
-      el('code', {}, 'pushfan keys create --file FILE --scope read,read:payload,replay,operate'), ' makes one.'),
+    el('p', {class: 'small soft'}, 'A key with the scopes read, read:payload, replay and operate sees, repairs and stops; one with read alone sees.'),
+    el('details', {class: 'small'}, el('summary', {}, 'As pushfan'), el('code', {}, 'pushfan keys create --file FILE --scope read,read:payload,replay,operate')),
     el('div', {class: 'row'}, el('button', {class: 'main'}, 'Sign in'))))
   main.dataset.ready = 'true'
   key.focus()
@@ -157,21 +158,23 @@ async function signOut() {
 // The bar.
 
 const age = el('span', {class: 'small soft number', 'data-age': true})
-// A replay has a pause of its own, which stops sending. This one holds what is on screen.
-const holdWords = (isPaused) => isPaused ? 'Let the figures go on' : 'Pause the figures'
+// A replay has a pause, which stops sending. This one holds what is on screen, and has other words and another sign.
+const holdWords = (isPaused) => isPaused ? 'Let the figures go on' : 'Freeze the figures'
 const pausing = button(holdWords(false), () => hold(!stream.live.isPaused), {'data-action': 'pause-view', 'aria-keyshortcuts': 'p', title: 'Holds what this page shows. Requests and replays go on.'})
 
 function hold(isPaused) {
   stream.pause(isPaused)
   say(pausing, holdWords(isPaused))
   showAge()
-  announce(isPaused ? 'The figures are paused. Requests and replays go on.' : 'The figures move again.', true)
+  announce(isPaused ? 'The figures are frozen. Requests and replays go on.' : 'The figures move again.', true)
 }
 
 function frame() {
   show(document.getElementById('nav'), session.current ? el('ul', {}, screens.map((screen) =>
     el('li', {}, el('a', {href: link(screen.path), 'data-path': screen.path}, screen.label)))) : null)
-  show(document.getElementById('tools'), session.current ? [age, pausing] : null, themePicker(), button('Shortcuts', help, {'aria-haspopup': 'dialog', 'aria-keyshortcuts': '?'}),
+  const {title, key, source, comment} = session.current ?? {}
+  show(document.getElementById('where'), title ? ` ${title}` : null)
+  show(document.getElementById('tools'), session.current ? [age, pausing, el('span', {class: 'small soft clip', 'data-key': true}, `${source}, key ${key}${comment ? `, ${comment}` : ''}`)] : null, themePicker(), button('Shortcuts', help, {'aria-haspopup': 'dialog', 'aria-keyshortcuts': '?'}),
     session.current ? button('Sign out', signOut, {title: `Key ${session.current.key}: ${session.current.scopes.join(', ')}`}) : null)
 }
 
@@ -191,7 +194,7 @@ function showAge() {
   if (!session.current) return
   const {live} = stream
   const old = stream.age()
-  const text = live.isPaused ? `figures paused${old === null ? '' : `, ${duration(old)} old`}`
+  const text = live.isPaused ? `figures frozen${old === null ? '' : `, ${duration(old)} old`}`
     : live.state === 'refused' ? 'no live data for this key'
     : live.state === 'cut' ? `cut off${old === null ? '' : `, ${duration(old)} old`}`
     : stream.isAway() ? `Kafka is away, ${duration(old)} old`
@@ -237,7 +240,7 @@ function showBar() {
 
 const shortcuts = [
   ['/', 'Filter'], ['j k', 'Next and previous row'], ['Enter', 'Open'], ['r', 'Replay what is chosen'],
-  ['p', 'Pause the figures on this page, and let them go on'], ['g o', 'Overview'], ['g f', 'Failures'], ['g q', 'Requests'], ['g r', 'Replays'], ['g h', 'Holds'], ['g d', 'Dead letters'],
+  ['p', 'Freeze the figures on this page, and let them go on'], ['g o', 'Overview'], ['g f', 'Failures'], ['g q', 'Requests'], ['g r', 'Replays'], ['g h', 'Holds'], ['g d', 'Dead letters'],
   ['n', 'Show what is new'], ['?', 'This list'], ['Esc', 'Close'],
 ]
 

@@ -1,7 +1,7 @@
 // Is it moving, what waits, and what fails.
 
 import {asCommands, get, may} from './api.js'
-import {ago, announce, clockText, count, duration, el, minuteText, notice, plural, rate, say, show, state, svg, table, time, tone, withCode} from './kit.js'
+import {ago, announce, button, clockText, count, duration, el, minuteText, notice, plural, rate, say, show, state, svg, table, time, tone, withCode} from './kit.js'
 import {holdButton, ordersOf, orderText} from './holds.js'
 import {follow, isAway, isQuiet, live, present} from './live.js'
 import {quoted} from './requests.js'
@@ -87,6 +87,30 @@ const workerColumns = [
   {title: 'Report', number: true, cell: (worker) => duration(worker.age_ms)},
 ]
 
+/** The rows of a table before all are asked for. */
+const fewest = 10
+
+// The first rows of a long list, and a search in it: what is in trouble stands first.
+function shortened(what, name, trouble, draw) {
+  let isWhole = false
+  const input = el('input', {type: 'search', 'aria-label': `Find a ${what}`, placeholder: `Find a ${what}`, 'data-find': what, oninput: () => draw()})
+  const more = button('', () => { isWhole = !isWhole; draw() }, {'data-action': `all-${what}s`})
+  const node = el('div', {class: 'row', hidden: true}, input, more)
+  const pick = (items) => {
+    node.hidden = items.length <= fewest
+    const wanted = input.value.trim().toLowerCase()
+    const found = items.filter((one) => name(one).toLowerCase().includes(wanted))
+      .sort((one, other) => trouble(other) - trouble(one) || name(one).localeCompare(name(other)))
+    say(more, isWhole ? `The first ${fewest}` : `All ${count(found.length)}`)
+    more.hidden = found.length <= fewest
+    return isWhole ? found : found.slice(0, fewest)
+  }
+  return {node, pick}
+}
+
+const hubTrouble = (hub) => hub.retired ? -1 : hub.circuit !== 'closed' ? 3 : hub.trouble || Date.parse(hub.throttled_until) > present() ? 2 : hub.waiting_for_turn > 0 ? 1 : 0
+const workerTrouble = (worker) => worker.stale ? 3 : worker.loops.some((loop) => loop.trouble) ? 2 : worker.loops.some((loop) => loop.mode !== 'running') ? 1 : 0
+
 function open(view) {
   if (!may('read')) {
     view.frame(null, notice('', 'The fleet is shown to keys with the scope read.'))
@@ -113,6 +137,7 @@ function open(view) {
   ], {cards: false})
   const hubTable = table('Hubs', hubColumns, {data: (hub) => ({'data-hub': hub.hub})})
   const workerTable = table('Workers', workerColumns, {data: (worker) => ({'data-worker': worker.id})})
+  const hubsShown = shortened('hub', (hub) => hub.hub, hubTrouble, () => showLive()), workersShown = shortened('worker', (worker) => worker.id, workerTrouble, () => showLive())
   const more = el('p', {class: 'soft small'})
   const range = el('select', {'aria-label': 'Range of the plots', onchange: (event) => { minutes = Number(event.target.value); view.remember({minutes}); ask() }},
     ranges.map((one) => el('option', {value: one, selected: one === minutes}, `Last ${one} minutes`)))
@@ -151,8 +176,8 @@ function open(view) {
       {name: 'Published', tone: 'accent', line: 'dash', values: series.map((one) => one.published)},
       {name: 'Finished', tone: 'good', line: 'solid', values: series.map((one) => one.finished)}])
     laneTable.live(waits?.lanes ?? [], (lane) => lane.lane)
-    hubTable.live([...(fleet.hubs ?? [])].sort((one, other) => Number(one.circuit === 'closed') - Number(other.circuit === 'closed') || one.hub.localeCompare(other.hub)), (hub) => hub.hub)
-    workerTable.live(fleet.workers, (worker) => worker.id)
+    hubTable.live(hubsShown.pick([...(fleet.hubs ?? [])]), (hub) => hub.hub)
+    workerTable.live(workersShown.pick([...fleet.workers]), (worker) => worker.id)
     say(more, [fleet.hubs_omitted && `${count(fleet.hubs_omitted)} more hubs`, fleet.hubs_partial && 'reports had no room for every hub, so sums may be too low',
       fleet.workers_omitted && `${count(fleet.workers_omitted)} more workers`].filter(Boolean).join('; '))
     view.ready()
@@ -201,9 +226,9 @@ function open(view) {
   view.frame(el('div', {class: 'row end'}, range), said, headline,
     el('section', {class: 'tiles', 'aria-label': 'Now', 'data-live': true}, Object.values(tiles).map((one) => one.node)),
     el('div', {class: 'pair'}, plots.outcomes.node, plots.latency.node, plots.flow.node, plots.backlog.node),
-    el('div', {class: 'third'}, el('section', {class: 'card'}, laneTable.node), el('section', {class: 'card'}, hubTable.node, more,
+    el('div', {class: 'third'}, el('section', {class: 'card'}, laneTable.node), el('section', {class: 'card'}, hubsShown.node, hubTable.node, more,
       el('p', {class: 'small'}, el('a', {href: link('failures')}, 'What fails, by cause')))),
-    el('section', {class: 'card'}, workerTable.node),
+    el('section', {class: 'card'}, workersShown.node, workerTable.node),
     asCommands([{path: 'v1/status'}, {path: 'v1/status/events', isStream: true}, {path: `v1/history?minutes=${minutes}`}, {path: 'v1/failures'}], ['pushfan status', 'pushfan failed --all']))
   const timer = setInterval(() => { if (!isQuiet()) { ask(); askFailures() } }, 10000)
   view.signal.addEventListener('abort', () => clearInterval(timer))
@@ -224,6 +249,13 @@ function roundUp(value) {
   if (!(value > 0)) return 1
   const power = 10 ** Math.floor(Math.log10(value))
   return [1, 2, 5, 10].map((step) => step * power).find((step) => step >= value * 0.999)
+}
+
+/** The top of an axis: the greatest value, or less where few values are far above all others, so that those do not flatten the rest. */
+export function topOf(values) {
+  const known = values.filter((value) => value > 0).sort((one, other) => one - other)
+  const most = known.at(-1) ?? 0, usual = known[Math.floor((known.length - 1) * .9)] ?? 0
+  return known.length >= 10 && most > 5 * usual ? 2 * usual : most
 }
 
 const linear = (top) => ({top, at: (value) => value / top, ticks: [0, top / 2, top]})
@@ -272,7 +304,7 @@ function plot(title, {format, scale = 'linear', step, empty = 'Nothing yet.'}) {
     const sums = times.map((_, place) => series.reduce((sum, one) => sum + (one.values[place] ?? 0), 0))
     const isStack = series.every((one) => !one.line)
     const most = isStack ? Math.max(0, ...sums) : Math.max(0, ...series.flatMap((one) => one.values.map((value) => value ?? 0)))
-    const axis = scale === 'log' ? logarithmic(most) : linear(roundUp(most))
+    const axis = scale === 'log' ? logarithmic(most) : linear(roundUp(topOf(isStack ? sums : series.flatMap((one) => one.values))))
     const x = (time) => edge.left + (time - from) / span * inner.width
     const y = (value) => edge.top + inner.height * (1 - Math.min(1, axis.at(value)))
     const parts = (most ? axis.ticks : [0]).flatMap((tick) => [
@@ -312,6 +344,11 @@ function plot(title, {format, scale = 'linear', step, empty = 'Nothing yet.'}) {
         parts.push(svg('path', {class: `l l-${one.tone} ${one.line}`, d: path, 'stroke-linecap': 'round'}))
       }
     }
+    // What is beyond the top says how much it is.
+    const beyond = sums.map((sum, place) => isStack ? sum : Math.max(0, ...series.map((one) => one.values[place] ?? 0)))
+    beyond.forEach((value, place) => {
+      if (value > axis.top && value === Math.max(...beyond)) parts.push(svg('text', {x: Math.min(x(times[place]), width - 60), y: edge.top + 10}, `▲ ${format(value)}`))
+    })
     if (picked !== null && times[picked] !== undefined) parts.push(svg('path', {class: 'now', d: `M${x(times[picked] + step / 2).toFixed(1)} ${edge.top}V${height - edge.bottom}`}))
     if (!most) parts.push(svg('text', {x: width / 2, y: height / 2, 'text-anchor': 'middle'}, empty))
     drawing.setAttribute('viewBox', `0 0 ${width} ${height}`)
@@ -361,8 +398,8 @@ function tile(name, metric, tone = 'accent') {
       say(second, more || '\u00a0')
       figure.className = `figure ${toneNow}`
       const known = values.filter((value) => value !== undefined)
-      const top = Math.max(1e-9, ...known)
-      const path = known.map((value, place) => `${place ? 'L' : 'M'}${(place / Math.max(1, known.length - 1) * 100).toFixed(1)} ${(19 - value / top * 18).toFixed(1)}`).join('')
+      const top = Math.max(1e-9, topOf(known))
+      const path = known.map((value, place) => `${place ? 'L' : 'M'}${(place / Math.max(1, known.length - 1) * 100).toFixed(1)} ${(19 - Math.min(1, value / top) * 18).toFixed(1)}`).join('')
       if (line.getAttribute('d') !== path) line.setAttribute('d', known.length > 1 ? path : '')
     },
   }

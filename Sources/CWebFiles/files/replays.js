@@ -1,9 +1,9 @@
 // Replays: a plan with its price, running it, and what was left. Beside them dead letters: their bytes, why, and how they are mended.
 
 import {address, asCommands, call, get, may, segment, target} from './api.js'
-import {announce, button, bytes, count, duration, el, facts, notice, plural, say, shell, show, state, table, time, tone} from './kit.js'
+import {announce, button, bytes, copier, count, duration, el, facts, notice, plural, say, shell, show, state, table, time, tone} from './kit.js'
 import {pretty} from './json.js'
-import {follow as followLive, isQuiet, present} from './live.js'
+import {present} from './live.js'
 import {terms} from './requests.js'
 import {counts, go, link, needs, pager, problemNotice, watchNew} from './view.js'
 
@@ -153,10 +153,10 @@ function openOne(view) {
   }
   const again = (isCounted) => view.run(() => ask(isCounted), said)
 
-  // Progress comes as events while it is at work and somebody looks.
+  // Progress comes as events while it is at work and somebody looks, also while the figures are frozen.
   function follow() {
     if (events?.readyState === EventSource.CLOSED) events = null
-    const isWanted = atWork.includes(plan?.state) && !isQuiet() && !view.signal.aborted
+    const isWanted = atWork.includes(plan?.state) && !document.hidden && !view.signal.aborted
     if (isWanted === Boolean(events)) return
     events?.close()
     events = isWanted ? new EventSource(address(`${path}/events`)) : null
@@ -164,7 +164,6 @@ function openOne(view) {
     events?.addEventListener('end', () => { events.close(); events = null; again() })
   }
   document.addEventListener('visibilitychange', follow, {signal: view.signal})
-  followLive(follow, view.signal)
   view.signal.addEventListener('abort', () => { events?.close(); events = null })
 
   function progress(now) {
@@ -202,7 +201,10 @@ function openOne(view) {
   function runForm() {
     const isMany = plan.requests > unasked
     const reason = el('input', {name: 'reason', value: plan.reason ?? '', required: true, maxlength: 512, autocomplete: 'off'})
-    const typed = isMany ? el('input', {name: 'count', inputmode: 'numeric', required: true, autocomplete: 'off', pattern: String(plan.requests)}) : null
+    const typed = isMany ? el('input', {name: 'count', inputmode: 'numeric', required: true, autocomplete: 'off', oninput: () => checkTyped()}) : null
+    const number = () => Number((typed?.value ?? '').replace(/[\s,.'’_]/g, '') || NaN)
+    const checkTyped = () => typed?.setCustomValidity(number() === plan.requests ? '' : `Type ${count(plan.requests)}`)
+    checkTyped()
     const speed = el('input', {name: 'rate', type: 'number', min: 1, max: 1000000, value: plan.rate ?? '', placeholder: '500'})
     speed.addEventListener('change', () => view.run(async () => {
       const found = await get(target(path, {rate: speed.value}), view.signal)
@@ -210,23 +212,47 @@ function openOne(view) {
     }, said))
     const submit = (event) => {
       event.preventDefault()
-      const wanted = {reason: reason.value.trim(), ...speed.value ? {rate: Number(speed.value)} : {}, ...typed ? {count: Number(typed.value)} : {}}
+      const wanted = {reason: reason.value.trim(), ...speed.value ? {rate: Number(speed.value)} : {}, ...typed ? {count: number()} : {}}
       command('run', {body: wanted, headers: {'If-Match': etag}})
     }
     const go = el('button', {class: 'main', 'data-action': 'run'}, plan.state === 'planned' ? `Send ${plural(plan.requests, 'request')}${plan.source === 'deadletter' ? '' : ' again'}` : 'Go on with this replay')
     if (!plan.requests) go.disabled = true
-    return el('form', {class: 'form', onsubmit: submit},
+    return el('form', {class: 'form', onsubmit: submit}, unmended(),
       el('label', {class: 'field'}, 'Reason', reason), el('label', {class: 'field'}, 'Requests a second', speed),
-      typed ? el('label', {class: 'field'}, `More than ${count(unasked)}: type the number of requests, ${plan.requests}`, typed) : null,
+      typed ? el('label', {class: 'field'}, `More than ${count(unasked)}: type the number of requests, ${count(plan.requests)}`, typed) : null,
       el('div', {class: 'row'}, needs('replay', go), plan.requests ? null : el('span', {class: 'soft'}, 'Nothing in it can be repeated.')))
   }
+
+  // What no repetition mends.
+  function unmended() {
+    const hubs = Object.entries(plan.unknown_hubs ?? {}).map(([hub, number]) => [`${plural(number, 'request')} would fail again: hub ${hub} is in no settings. Plan it with the change hub=NAME, or add the hub.`])
+    const others = Object.entries(plan.repairs ?? {}).filter(([code]) => !(hubs.length && code === 'unknown_hub'))
+      .map(([code, number]) => [`${plural(number, 'request')} would fail again unless the cause is mended first: `, el('span', {class: 'tag'}, code)])
+    return hubs.length + others.length ? el('div', {class: 'notice warn', 'data-unmended': true}, [...hubs, ...others].map((line) => el('p', {class: 'clip'}, line))) : null
+  }
+
+  // To stop for good asks first.
+  function askStop() {
+    const dialog = el('dialog', {'aria-labelledby': 'stop-title', onclose: () => dialog.remove()}, el('div', {class: 'form'},
+      el('h2', {id: 'stop-title'}, 'Stop this replay for good?'),
+      el('p', {}, `${count(plan.next)} of ${count(plan.requests)} were dealt with. It cannot go on afterwards. What is left stays open, and a new plan can send it.`),
+      el('div', {class: 'row'}, button('Stop for good', () => { dialog.close(); command('stop', {body: {}}) }, {class: 'main', 'data-action': 'stop-now'}), button('Close', () => dialog.close()))))
+    document.getElementById('main').append(dialog)
+    dialog.showModal()
+  }
+
+  const remove = () => view.run(async () => {
+    await call('DELETE', path, {signal: view.signal})
+    go(link('replays'))
+  }, said)
+  const removal = () => needs('replay', button('Delete this plan', remove, {'data-action': 'delete'}))
 
   function drawDraft() {
     const isPlanning = plan.state === 'planning'
     show(body, el('p', {'data-state': plan.state}, state(plan.state, tone(plan.state))),
       isPlanning ? el('p', {}, plan.of ? `${count(plan.read)} of ${count(plan.of)} records read.` : 'Reading what matches.') : null,
       plan.problem ? problemNotice({message: plan.problem.detail ?? String(plan.problem), ...plan.problem}) : null,
-      isPlanning ? el('div', {class: 'row'}, needs('replay', button('Give up', () => command('stop', {body: {}}), {'data-action': 'stop'}))) : null)
+      isPlanning ? el('div', {class: 'row'}, needs('replay', button('Give up', () => command('stop', {body: {}}), {'data-action': 'give-up'}))) : el('div', {class: 'row'}, removal()))
     show(commands, asCommands([{path}], [], commands))
   }
 
@@ -253,10 +279,11 @@ function openOne(view) {
       plan.problem ? problemNotice({message: plan.problem.detail ?? String(plan.problem), ...plan.problem}) : null,
       isPlanned ? null : [bar.meter, bar.text, plan.source === 'deadletter' ? null : bar.results],
       isPlanned || plan.state === 'interrupted' ? (isElsewhere ? notice('', 'The plan is at another gateway, or at the command that made it.') : runForm()) : null,
-      atWork.includes(plan.state) ? el('div', {class: 'row'}, plan.state === 'paused' ? act('resume', 'Go on with this replay') : act('pause', 'Pause this replay'), act('stop', 'Stop for good')) : null,
+      atWork.includes(plan.state) ? el('div', {class: 'row'}, plan.state === 'paused' ? act('resume', 'Go on with this replay') : act('pause', 'Pause this replay'), needs('replay', button('Stop for good…', askStop, {'data-action': 'stop'}))) : null,
+      isPlanned && !isElsewhere ? el('div', {class: 'row'}, removal()) : null,
       // Requests in place of dead letters are new ones, and name no replay.
       isOver && plan.source !== 'deadletter' ? el('p', {}, el('a', {href: link('requests', undefined, {filter: `job:${plan.id}`}), 'data-action': 'results'}, 'See its results')) : null,
-      plan.state === 'stopped' && !isElsewhere && plan.source !== 'deadletter' && plan.next < plan.requests ? el('div', {class: 'row'}, needs('replay', button('Plan the rest…', () => go(link('replays', 'new', restOf(plan))), {'data-action': 'plan-rest'}))) : null,
+      plan.state === 'stopped' && !isElsewhere && plan.source !== 'deadletter' && plan.next < plan.requests ? el('div', {class: 'row'}, el('span', {'data-rest': true}, `It has not come to ${plural(plan.requests - plan.next, 'request')}.`), needs('replay', button('Plan the rest…', () => go(link('replays', 'new', restOf(plan))), {'data-action': 'plan-rest'}))) : null,
       samples(), leftovers(isElsewhere, isOver))
     if (hadFocus && !isPlanned) {
       body.querySelector('button[data-action]:enabled, a[data-action]')?.focus()
@@ -291,7 +318,7 @@ function openOne(view) {
       el('details', {ontoggle: (event) => event.target.open && pages.load()}, el('summary', {}, 'Each of them'), place)]
   }
 
-  view.frame(el('p', {class: 'end'}, el('a', {href: link('replays')}, 'All replays')), said, body, commands)
+  view.frame(el('p', {class: 'end row'}, copier(view.id), el('a', {href: link('replays')}, 'All replays')), said, body, commands)
   // A refusal stays one.
   const heed = (problem) => { if (problem?.status >= 400 && problem.status < 500) clearInterval(timer) }
   view.run(() => ask(), body).then(heed)
@@ -300,7 +327,7 @@ function openOne(view) {
   const isSettled = () => isDraft(plan) ? plan.state !== 'planning'
     : !['planned', ...atWork].includes(plan.state) && (!hasCounts || Object.values(plan.results).reduce((all, one) => all + one, 0) >= plan.next - plan.skipped)
   const timer = setInterval(() => {
-    if (isQuiet() || plan && isSettled() || ++ticks < wait) return
+    if (document.hidden || plan && isSettled() || ++ticks < wait) return
     ticks = 0
     wait = plan?.state === 'planning' ? 2 : atWork.includes(plan?.state) ? 5 : Math.min(60, wait * 2)
     again().then(heed)

@@ -120,6 +120,7 @@ function steps(answer, cause) {
   const {own, outcomes, doubts} = read(answer), times = own?.timings ?? {}
   const made = [step('published', 'good', 'Published', times.published_at ?? answer.accepted_at, null, facts([
     ['Record', answer.topic && recordText(own?.origin ?? answer)], ['Source', own?.source], ['Tenant', own?.tenant && tenantFact(own.tenant)],
+    ['To', answer.to && el('bdi', {}, answer.to.text)], ['Title', answer.title && el('bdi', {}, answer.title)],
     ['Labels', own?.labels && Object.entries(own.labels).map(([name, value]) => [el('bdi', {class: 'tag'}, `${name}=${value}`), ' '])], ['Not before', answer.due_at && time(answer.due_at)]]))]
   const spans = heldSpans(answer)
   if (spans.length) made.push(step('held', 'warn', 'Held', null, null, lines(spans, heldLine)))
@@ -151,6 +152,7 @@ function family(answer) {
     ['Part of', parent && [to(parent.id), `, ${count(parent.chunk + 1)} of ${count(parent.chunks)}`]],
     ['Parts', parts && [found(`All ${count(parts.count)}`, `request:${id}.*`), `: ${counts({...parts, count: 0, not_sent: 0})}`]],
     ['Replays', life?.replays?.length > 0 && lines(life.replays.slice(-20), (one) => [to(one.request_id), state(one.state, tone(one.state)), time(one.at)])],
+    ['Same text to the same user', answer.twins?.length > 0 && lines(answer.twins, (one) => [to(one.id), state(one.state.replaceAll('_', ' '), tone(one.state)), time(one.published_at)])],
     ['Duplicates', life?.duplicates > 0 && found(plural(life.duplicates, 'duplicate'), `request:${quoted(id)} state:duplicate`)],
   ].filter(([, value]) => value)
 }

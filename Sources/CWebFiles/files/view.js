@@ -19,7 +19,7 @@ export function go(hash) {
 /** A problem as a notice, with its faults. */
 export const problemNotice = (problem) => notice('bad', el('p', {role: 'alert'}, withCode(problem.message)),
   (problem.errors ?? []).map((fault) => el('p', {class: 'small'}, withCode(`${fault.pointer ?? ''} ${fault.detail ?? fault.message ?? ''}`))),
-  problem.code ? el('p', {class: 'small soft'}, `Code ${problem.code}; pushfan explain ${problem.code} says more.`) : null)
+  problem.code ? el('p', {class: 'small soft'}, `Code ${problem.code}.`) : null)
 
 /** A control that needs a scope: without it, it is off and says so. */
 export function needs(scope, control) {

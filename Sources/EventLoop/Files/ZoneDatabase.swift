@@ -6,11 +6,12 @@ public enum ZoneDatabase {
     private static let folder = "/usr/share/zoneinfo/"
     private static let ownZone = "/etc/localtime"
 
-    /// Reads the file of a zone, of which more than `limit` bytes are not wanted. Nil where there is none.
+    /// Reads the file of a zone.
     ///
     /// - Parameters:
     ///   - name: The zone's name, which the caller has checked: it becomes a part of the path.
     ///   - limit: The most bytes.
+    /// - Returns: The bytes, or nil for a file that is missing or larger.
     public static func file(of name: String, limit: Int) -> [UInt8]? { bytes(of: folder + name, limit: limit) }
 
     /// Reads the file of the machine's own zone.

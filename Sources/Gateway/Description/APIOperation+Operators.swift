@@ -154,6 +154,12 @@ extension APIOperation {
                 example: "500"),
         ], answers: [Answer(summary: "The replay.", content: plan)], problems: replayProblems + [notThere])
 
+    static let deletePlanRow = Row(
+        method: "DELETE", path: "/v1/replays/{id}", summary: "Deletes a plan that was never run, or could not be made.",
+        access: .key, parameters: [replayIDParameter],
+        answers: [Answer(status: 204, summary: "It is deleted.")],
+        problems: replayProblems + [notThere, Problem(status: 409, codes: [.replayRunning, .replayEnded])])
+
     static let followReplayRow = Row(
         method: "GET", path: "/v1/replays/{id}/events", summary: "Follows a replay until it rests, as server-sent events.",
         access: .key, parameters: [replayIDParameter],

@@ -8,7 +8,7 @@ enum APIOperation: String, CaseIterable {
         cancelRequest, openAPI
     case listRequests, searchRequests, listFailures, searchFailures, listDeadLetters, showStatus, followStatus, showHistory,
         listReplays, planReplay,
-        showReplay, followReplay, listLeftovers, runReplay, pauseReplay, resumeReplay, stopReplay
+        showReplay, deletePlan, followReplay, listLeftovers, runReplay, pauseReplay, resumeReplay, stopReplay
     case listHolds, giveHold, releaseHold, cancelScope
 
     /// The operation that a route leads to, or nil for one of the web page.
@@ -40,6 +40,7 @@ enum APIOperation: String, CaseIterable {
             case .operate(.replays): .listReplays
             case .operate(.plan): .planReplay
             case .operate(.replay): .showReplay
+            case .operate(.deletePlan): .deletePlan
             case .operate(.replayEvents): .followReplay
             case .operate(.leftovers): .listLeftovers
             case .operate(.command(.run, _)): .runReplay
@@ -82,6 +83,7 @@ enum APIOperation: String, CaseIterable {
         case .listReplays: Self.listReplaysRow
         case .planReplay: Self.planReplayRow
         case .showReplay: Self.showReplayRow
+        case .deletePlan: Self.deletePlanRow
         case .followReplay: Self.followReplayRow
         case .listLeftovers: Self.listLeftoversRow
         case .runReplay: Self.runReplayRow

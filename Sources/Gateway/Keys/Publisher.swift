@@ -9,10 +9,13 @@ struct Publisher: Sendable, Equatable {
     let source: String
     /// What it may do.
     let scopes: Set<Scope>
+    /// The comment on the key, for people.
+    var comment: String?
 }
 
 extension Publisher {
     init(_ key: APIKey) {
-        self.init(keyID: key.id, tenant: key.terms.tenant, source: key.source, scopes: key.terms.scopes)
+        self.init(
+            keyID: key.id, tenant: key.terms.tenant, source: key.source, scopes: key.terms.scopes, comment: key.terms.comment)
     }
 }

@@ -57,7 +57,8 @@ final class OperatorEndpoints: Sendable {
         // Twelve threads may read at once.
         context.readAhead = 20 << 20
         context.group = configuration.groupID
-        context.hubNames = HubNames(configuration.worker.routes, names: configuration.worker.hubs.map(\.name))
+        context.hubNames = HubNames(
+            configuration.worker.routes, names: configuration.worker.hubs.map(\.name), areWhole: configuration.knowsAllHubs)
         let note: @Sendable (APIProblem) -> Void = { [log = services.log] problem in
             guard let cause = problem.cause else { return }
             log.warning(.kafkaError, "a call could not be carried out", [.reason: .string(cause)])
@@ -242,7 +243,7 @@ final class OperatorEndpoints: Sendable {
         // Without a filter it counts dead letters, too.
         case .failures: (try? call.query(["filter"])["filter"]) ?? "" == "" ? scanning : searching
         case .searchFailures, .deadLetters: scanning
-        case .status, .command, .leftovers, .replay: acting
+        case .status, .command, .leftovers, .replay, .deletePlan: acting
         case .statusEvents, .history, .replays, .replayEvents, .plan, .holds, .hold, .release, .cancelScope: finding
         }
     }
@@ -259,6 +260,7 @@ final class OperatorEndpoints: Sendable {
         case .history: call.answer(try history(call))
         case .replays: call.answer(try plans.list(call))
         case .replay(let id): call.answer(try plans.show(id, for: call))
+        case .deletePlan(let id): call.answer(try replays.delete(id, for: call.publisher))
         case .leftovers(let id): call.answer(try plans.leftovers(of: id, for: call))
         case .replayEvents(let id):
             try replays.checkIsThere(id, for: call.publisher)

@@ -25,6 +25,8 @@ enum OperatorRoute: Sendable, Equatable {
     case plan
     /// `GET /v1/replays/{id}`.
     case replay(id: String)
+    /// `DELETE /v1/replays/{id}`: of a plan that was never run.
+    case deletePlan(id: String)
     /// `GET /v1/replays/{id}/events`.
     case replayEvents(id: String)
     /// `GET /v1/replays/{id}/leftovers`.
@@ -76,7 +78,7 @@ enum OperatorRoute: Sendable, Equatable {
             let named = first.dropLast(verb.rawValue.count + 1)
             return named.isEmpty ? nil : [("POST", .command(verb, id: PathSegment.id(of: named)))]
         }
-        return reading(.replay(id: id))
+        return reading(.replay(id: id)) + [("DELETE", .deletePlan(id: id))]
     }
 
     private static func methods(ofHolds rest: [String]) -> [(method: String, route: OperatorRoute)]? {
@@ -104,6 +106,7 @@ enum OperatorRoute: Sendable, Equatable {
         case .replays: "replays.list"
         case .plan: "replays.plan"
         case .replay: "replays.show"
+        case .deletePlan: "replays.delete"
         case .replayEvents: "replays.events"
         case .leftovers: "replays.leftovers"
         case .command(let verb, _): "replays.\(verb.rawValue)"
@@ -141,7 +144,7 @@ enum OperatorRoute: Sendable, Equatable {
         switch self {
         case .results, .searchResults, .failures, .searchFailures, .deadLetters, .status, .statusEvents, .history: [.read]
         case .replays, .replay, .replayEvents, .leftovers: [.read, .replay]
-        case .plan, .command: [.replay]
+        case .plan, .command, .deletePlan: [.replay]
         case .holds: [.operate, .read]
         case .hold, .release, .cancelScope: [.operate]
         }

@@ -78,7 +78,7 @@ extension WebPage {
         json.add("tenant", raw: publisher.tenant.map { JSONObject.text($0) } ?? Array("null".utf8))
         json.add([
             "scopes": Scope.allCases.filter(publisher.scopes.contains).map(\.rawValue), "expires_at": facts.expiresAt.text,
-            "version": version,
+            "version": version, "title": title, "comment": publisher.comment,
         ])
         return APIAnswer(status: 200, json: json.bytes, headers: ["Cache-Control": "no-store"])
     }

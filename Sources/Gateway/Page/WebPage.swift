@@ -6,6 +6,8 @@ struct WebPage: Sendable {
     let sessions: SessionKeeper
     /// The program's version.
     let version: String
+    /// The name of the environment, or nil for none.
+    let title: String?
     /// Those who are believed about the scheme and the address of a call.
     let proxies: TrustedProxies
     private let files: [String: WebFile]
@@ -19,13 +21,16 @@ struct WebPage: Sendable {
             throw GatewayFailure.configuration("gateway.ui: the page needs keys, and gateway.keys_file is not set")
         }
         let proxies = try TrustedProxies(configuration.trustedProxies)
-        return try WebPage(SessionKeeper(keys, services: services), version: configuration.version, proxies: proxies)
+        return try WebPage(
+            SessionKeeper(keys, services: services), version: configuration.version, title: configuration.title,
+            proxies: proxies)
     }
 
     /// Makes the files, which takes some milliseconds.
-    init(_ sessions: SessionKeeper, version: String, proxies: TrustedProxies) throws(GatewayFailure) {
+    init(_ sessions: SessionKeeper, version: String, title: String? = nil, proxies: TrustedProxies) throws(GatewayFailure) {
         self.sessions = sessions
         self.version = version
+        self.title = title
         self.proxies = proxies
         do throws(WebFileFailure) {
             files = Dictionary(uniqueKeysWithValues: try WebFile.all().map { ($0.name, $0) })

@@ -42,6 +42,11 @@ struct PlanStore: Sendable {
     /// The path of a plan that is there.
     func existingPath(of id: String) -> String? { path(of: id).flatMap { access($0, R_OK) == 0 ? $0 : nil } }
 
+    /// Removes a plan, or finds it gone. Returns false where the system refuses it.
+    func remove(_ id: String) -> Bool {
+        path(of: id).map { unlink($0) == 0 || errno == ENOENT } ?? false
+    }
+
     /// The ids of all plans, the newest first: ids sort by time.
     var ids: [String] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []

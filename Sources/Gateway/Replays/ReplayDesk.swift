@@ -43,6 +43,7 @@ struct ReplayDesk: Sendable {
         let store = try requireStore()
         let now = context.now()
         let order = try PlanOrder(call, at: now).checked(by: PublishRights(publisher: call.publisher, hubs: hubs))
+        try checkHub(of: order)
         var generator = SystemRandomNumberGenerator()
         var identifiers = RequestIdentifier()
         let id = identifiers.next(now: now, using: &generator)
@@ -74,6 +75,15 @@ struct ReplayDesk: Sendable {
                 }
             }
         )
+    }
+
+    /// Checks that a change of the hub names one that is known. The rights of a tenant's key are checked before.
+    private func checkHub(of order: PlanOrder) throws(APIProblem) {
+        let edits = try APIProblem.catching { () throws(JobFailure) in try RequestEdit.read(order.edits) }
+        guard let names = context.hubNames, let edit = edits.last(where: { $0.path == ["hub"] }),
+            let name = names.unknown(edit.text)
+        else { return }
+        throw .unknownHub(name, known: names.all)
     }
 
     private func make(
@@ -303,6 +313,19 @@ struct ReplayDesk: Sendable {
         case .late:
             return APIAnswer(status: 202, json: JSONObject(["id": id, "state": shown.state, "asked": verb.rawValue]).bytes)
         }
+    }
+
+    /// Removes a plan that was never run, and one that could not be made. What was run stays for as long as its job's record.
+    func delete(_ id: String, for publisher: Publisher) throws(APIProblem) -> APIAnswer {
+        if let draft = drafts.all(for: publisher)[id] {
+            guard draft.problem != nil else { throw .planIsMade }
+            drafts.forget(id)
+        } else {
+            let shown = try find(id, for: publisher)
+            guard shown.job == nil, shown.standing?.isAtWork != true else { throw .replayWasRun(shown.state) }
+            guard let store, store.remove(id) else { throw .failed }
+        }
+        return APIAnswer(status: 204, headers: ["Cache-Control": "no-store"])
     }
 
     /// Fails with 404 for a replay that is not known, or that a caller may not see.

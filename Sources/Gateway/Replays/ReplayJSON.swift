@@ -1,3 +1,4 @@
+import Basics
 import Jobs
 import PushModel
 import Replay
@@ -61,6 +62,7 @@ struct ReplayJSON {
         json.add("seconds", value: Int((pace.milliseconds(requests: counts.requests, calls: counts.calls) + 999) / 1000))
         json.add("left", raw: Self.object(counts.left.map { ($0.key.rawValue, $0.value) }))
         json.add("repairs", raw: Self.object(counts.repairs.map { ($0.key.rawValue, $0.value) }))
+        json.add("unknown_hubs", raw: Self.object(counts.unknownHubs.map { ($0.key, $0.value) }))
         json.add("set", texts: header.edits.compactMap { try? RequestEdit($0).note })
         json.add("samples", array: samples.map(\.json))
         if let job {
@@ -135,6 +137,27 @@ extension APIProblem {
     static func replayIsOver(_ state: String) -> APIProblem {
         APIProblem(409, code: .replayEnded, detail: "The replay is \(state) already.")
     }
+
+    /// 422: a change names a hub that there is not.
+    static func unknownHub(_ name: String, known: [String]) -> APIProblem {
+        let hint = Spelling.nearest(to: name, among: known).map { " Was \($0) meant?" } ?? ""
+        return APIProblem(
+            422, code: .invalidRequest, detail: "The change of hub names one that is in no settings.\(hint)",
+            faults: [.init(.unknownHub, at: "/set", message: "No hub or spread has this name.\(hint)")])
+    }
+
+    /// 409: its record stays.
+    static func replayWasRun(_ state: String) -> APIProblem {
+        APIProblem(
+            409, code: .replayEnded,
+            detail:
+                "The replay is \(state): plans that were never run can be deleted. What was run is forgotten by itself after 30 days."
+        )
+    }
+
+    /// 409: it has to end first.
+    static let planIsMade = APIProblem(
+        409, code: .replayRunning, detail: "The plan is being made. POST /v1/replays/ID:stop gives it up.", retry: .safe)
 
     /// 409: no process runs it.
     static let replayNotRunning = APIProblem(

@@ -80,7 +80,7 @@ struct CallerFilter: Sendable {
     }
 
     /// A person is looked for, or a word that may name one.
-    var isSought: Bool { filter.sought.contains { !$0.isNegated && $0.isOfPersons } }
+    var isSought: Bool { filter.sought.contains { !$0.isNegated && $0.mayBePerson } }
 
     /// Fails with 400 for what no result says.
     func requireResults(of what: String) throws(APIProblem) {

@@ -39,6 +39,8 @@ public struct GatewayConfiguration: Sendable {
     public var reservedTags: [String] = []
     /// The address before a code, where pages say what it means, such as `https://example.com/pushfan#`; nil for none.
     public var docsURL: String?
+    /// The name of the environment, such as `production`, that the page shows. Default none.
+    public var title: String?
     /// The tag of a user, with `{user}` for the name, as the workers have it.
     public var userTag = "username:{user}"
     /// The hub's name, as requests have it.
@@ -51,6 +53,8 @@ public struct GatewayConfiguration: Sendable {
     public var hubTimeout = Duration.seconds(30)
     /// The worker whose calls are shown to whoever has a request explained. Default one that has this hub alone.
     public var worker: WorkerSketch
+    /// True if `worker` has several hubs, and every one of the settings. Of a single hub workers may have more. Default no.
+    public var knowsAllHubs = false
     /// Brokers and client properties.
     public var kafka: KafkaConfiguration
     /// The names of topics.

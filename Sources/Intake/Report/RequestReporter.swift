@@ -30,9 +30,8 @@ public struct RequestReporter: Sendable {
         self.worker = worker
         self.topics = topics
         self.callMilliseconds = callMilliseconds
-        let isWhole = worker.hubs.allSatisfy { $0.name != nil && !$0.isStandIn }
         trial = RequestTrial(
-            FanOutPlanner(worker.planning), routes: worker.routes, hubNames: worker.hubs.map(\.name), knowsHubs: isWhole)
+            FanOutPlanner(worker.planning), routes: worker.routes, hubNames: worker.hubs.map(\.name), knowsHubs: worker.isWhole)
         for hub in worker.hubs { clients.append(try HubClient(hub.configuration, userAgent: userAgent)) }
     }
 

@@ -32,6 +32,9 @@ public struct WorkerSketch: Sendable {
     /// Its hubs by number, at least one.
     public var hubs: [Hub]
 
+    /// True if each of its hubs has a name and an address of its own.
+    public var isWhole: Bool { hubs.allSatisfy { $0.name != nil && !$0.isStandIn } }
+
     /// A worker that plans by the defaults.
     public init(_ hubs: [Hub], routes: HubRoutes) {
         self.hubs = hubs

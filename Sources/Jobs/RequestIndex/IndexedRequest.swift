@@ -7,7 +7,7 @@ package struct IndexedRequest: Sendable, Equatable {
     package let place: RecordPlace
     /// The moment of publication, in milliseconds since 1970.
     package let publishedAt: Int64
-    /// What its record says of it.
+    /// The facts in its record.
     package let facts: RequestFacts
 
     /// A request.

@@ -61,6 +61,13 @@ public struct RequestEdit: Sendable, Equatable {
         return writer.bytes
     }
 
+    /// The new value where that is text, or nil.
+    public var text: String? {
+        var document = JSONDocument()
+        guard let json, (try? document.read(json.span)) != nil, document.kind(of: document.root) == .string else { return nil }
+        return document.string(document.text(of: document.root))
+    }
+
     /// The words of a lineage about the edit: the field, and its value where that may be shown. They have 128 characters at most.
     public var note: String {
         let name = path.joined(separator: ".")

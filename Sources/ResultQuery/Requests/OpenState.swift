@@ -10,7 +10,7 @@ public enum OpenState: String, Sendable, CaseIterable {
     case held
     /// Divided into parts, which have not all ended.
     case inParts = "in_parts"
-    /// Not understood, and put aside.
+    /// Not understood, and among the dead letters.
     case deadLetter = "dead_letter"
 
     /// Words that stand for several of them.

@@ -8,9 +8,12 @@ import PushModel
 struct RequestGlance: Sendable {
     /// A condition of which one of the needles must stand in the record.
     private struct Clause: Sendable {
+        /// The most needles. To look for more takes longer than to read the record.
+        static let needleLimit = 8
+
         let needles: [ByteNeedle]
-        /// A needle has a slash, which may be escaped.
-        let hasSlash: Bool
+        /// Other bytes that stand for some of a needle's, if any of these do.
+        let disguises: [ByteNeedle]
         /// A broad request may have reached the person that is sought, whatever stands in it.
         var sparesBroad = false
         /// A handle may be written in another form.
@@ -18,12 +21,19 @@ struct RequestGlance: Sendable {
         /// The sought text may be in the record's headers.
         var sparesHeaders = false
 
-        /// A condition, of which each text is one of the needles. Nil if a record may have one of them in other bytes.
+        /// A condition, of which each text is one of the needles. Nil if a record may have one of them in other bytes, or if
+        /// there are too many.
         init?(_ texts: [String], ignoringCase ignoresCase: Bool) {
+            guard texts.count <= Self.needleLimit else { return nil }
             let needles = texts.compactMap { RequestGlance.needle(in: $0, ignoringCase: ignoresCase) }
             guard needles.count == texts.count else { return nil }
             self.needles = needles
-            hasSlash = texts.contains { $0.utf8.contains(UInt8(ascii: "/")) }
+            var disguises = [RequestGlance.escape]
+            if texts.contains(where: { $0.utf8.contains(UInt8(ascii: "/")) }) { disguises.append(RequestGlance.escapedSlash) }
+            if ignoresCase, texts.contains(where: { $0.utf8.contains(UInt8(ascii: "k")) }) {
+                disguises.append(RequestGlance.kelvin)
+            }
+            self.disguises = disguises
         }
     }
 
@@ -52,7 +62,7 @@ struct RequestGlance: Sendable {
                 let audience = AudienceGlance(json)
                 if clause.sparesBroad && audience.mayBeBroad || clause.sparesDevices && audience.mayBeDevices { continue }
             }
-            return !Self.mayHide(in: json) && !(clause.hasSlash && Self.escapedSlash.isFound(in: json))
+            return !clause.disguises.contains { $0.isFound(in: json) }
         }
         return false
     }
@@ -61,11 +71,8 @@ struct RequestGlance: Sendable {
     private static let escape = ByteNeedle("\\u", ignoringCase: false)
     /// The sign for kelvin, the one character beyond ASCII whose small form is a letter of ASCII.
     private static let kelvin = ByteNeedle("\u{212A}", ignoringCase: false)
-
     /// The escape that may stand for a slash.
     private static let escapedSlash = ByteNeedle("\\/", ignoringCase: false)
-
-    private static func mayHide(in json: Span<UInt8>) -> Bool { escape.isFound(in: json) || kelvin.isFound(in: json) }
 }
 
 extension RequestGlance {
@@ -122,12 +129,11 @@ extension RequestGlance {
         value.hasPattern || value.text.utf8.allSatisfy { $0.isHexadecimalDigit || $0 == 0x20 || $0 == 0x3C || $0 == 0x3E }
     }
 
-    /// The needle for a text, or nil for one that a record may have in other bytes: with characters that JSON escapes, or with letters
-    /// that have other small forms.
+    /// The needle for a text, or nil for one that a record may have in other bytes: with characters that JSON always escapes, or with
+    /// letters that have other small forms.
     fileprivate static func needle(in text: String, ignoringCase: Bool = true) -> ByteNeedle? {
         let isPlain = text.utf8.allSatisfy {
-            $0 >= 0x20 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") && $0 != UInt8(ascii: "/")
-                && $0 != 0x7F && (!ignoringCase || $0 < 0x80)
+            $0 >= 0x20 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") && $0 != 0x7F && (!ignoringCase || $0 < 0x80)
         }
         return isPlain && !text.isEmpty ? ByteNeedle(text, ignoringCase: ignoringCase) : nil
     }

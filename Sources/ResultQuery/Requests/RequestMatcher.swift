@@ -55,7 +55,7 @@ public struct RequestMatcher: Sendable {
         let kinds = sought.reduce(into: RequestTokens.Kinds()) { $0.formUnion($1.kinds) }
         RequestTexts.forEach(of: request, among: kinds) { kind, text in
             for index in sought.indices
-            where !found[index] && sought[index].kinds.contains(.init(kind)) && sought[index].accepts(text) {
+            where !found[index] && sought[index].accepts(text, of: kind) {
                 found[index] = true
                 if kind.isPerson, !sought[index].isNegated { namesPerson = true }
             }

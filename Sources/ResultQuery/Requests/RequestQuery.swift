@@ -61,7 +61,7 @@ extension RequestQuery.Condition {
         var alternatives: [[RequestTokens.Token]] = []
         for value in sought.values {
             for kind in RequestTokens.Kind.allCases where sought.kinds.contains(.init(kind)) {
-                for form in value.forms.prefix(kind == .handle ? value.forms.count : 1) {
+                for form in kind == .handle ? value.handles : [value.text] {
                     alternatives.append([RequestTokens.Token(kind, text: form)])
                 }
             }

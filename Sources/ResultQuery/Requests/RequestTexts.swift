@@ -62,6 +62,8 @@ enum RequestTexts {
         perform body: (RequestTokens.Kind, Span<UInt8>) -> Void
     ) {
         let document = request.document
+        // The parts that a continuation carries. They come before tags, as all persons do.
+        if let remaining = request.remaining { forEachReceiver(ofParts: remaining, in: document, among: kinds, perform: body) }
         switch request.audience {
         case .none, .broadcast: break
         case .users(let node): forEachText(of: node, in: document) { body(.user, $0) }
@@ -70,9 +72,13 @@ enum RequestTexts {
         case .devices(let node): if kinds.contains(.handle) { forEachHandle(of: node, in: document) { body(.handle, $0) } }
         case .tagExpression(let text): forEachTag(of: document.span(text)) { body(.tag, $0) }
         }
-        // The parts that a continuation carries are of the same kind as itself.
-        guard let remaining = request.remaining else { return }
-        document.forEachElement(of: remaining) { part in
+    }
+
+    private static func forEachReceiver(
+        ofParts parts: JSONDocument.Node, in document: JSONDocument, among kinds: RequestTokens.Kinds,
+        perform body: (RequestTokens.Kind, Span<UInt8>) -> Void
+    ) {
+        document.forEachElement(of: parts) { part in
             guard let audience = document.member("audience", of: part) else { return }
             if let users = document.member("users", of: audience) { forEachText(of: users, in: document) { body(.user, $0) } }
             if let ids = document.member("installations", of: audience) {

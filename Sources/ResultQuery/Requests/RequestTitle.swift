@@ -20,6 +20,7 @@ enum RequestTitle {
     static func texts(of request: borrowing PushRequest) -> [String] {
         let document = request.document
         let texts = [request.message?.title, request.message?.subtitle, request.message?.body].compactMap { $0 }
+            .filter { !$0.isEmpty }
         guard texts.isEmpty else { return texts.map { document.string($0) } }
         return title(of: request).map { [$0] } ?? []
     }

@@ -39,14 +39,19 @@ public struct Sought: Sendable, Equatable {
         (self.subject, self.isNegated, self.values) = (subject, isNegated, values)
     }
 
-    /// True if a user, an installation or a device may be meant.
-    public var isOfPersons: Bool { subject == .anything || subject == .user || subject == .device }
+    /// True if a person or a device may be meant, of whom a send by tag or to all says nothing.
+    public var mayBePerson: Bool { subject == .user || subject == .device || subject == .anything }
 
     /// The form in which texts are compared: small letters.
     public static func folded(_ text: String) -> String { text.lowercased() }
 }
 
 extension ResultFilter {
+    /// The names of users and installations that an asker gave in full, and may therefore see.
+    public var givenNames: [String] {
+        sought.filter { $0.mayBePerson && !$0.isNegated }.flatMap(\.values).filter { !$0.hasPattern }.map(\.text)
+    }
+
     /// The same filter for whoever may not read titles.
     public var withoutTitles: ResultFilter {
         seeking(
@@ -61,7 +66,7 @@ extension ResultFilter {
     public var ofBroadSends: ResultFilter {
         let kinds: [AudienceSummary.Kind] = [.all, .tags, .expression]
         return seeking(
-            sought.filter { $0.isNegated || !$0.isOfPersons } + [Sought(.audience, values: kinds.map { .init($0.rawValue) })])
+            sought.filter { $0.isNegated || !$0.mayBePerson } + [Sought(.audience, values: kinds.map { .init($0.rawValue) })])
     }
 
     /// The same filter with other conditions on requests.
@@ -74,14 +79,9 @@ extension ResultFilter {
         return filter
     }
 
-    /// The texts by which a user, an installation or a device is sought, as they were written.
-    public var soughtNames: [String] {
-        sought.filter { !$0.isNegated && $0.isOfPersons }.flatMap(\.values).filter { !$0.hasPattern }.map(\.text)
-    }
-
     /// True if names of users or devices are sought by a pattern, which can guess what it does not know.
     public var guessesNames: Bool {
-        sought.contains { $0.isOfPersons && $0.values.contains(where: \.hasPattern) }
+        sought.contains { $0.mayBePerson && $0.values.contains(where: \.hasPattern) }
     }
 
     /// True if words of titles alone are sought by name.

@@ -8,8 +8,10 @@ struct SoughtValues {
 
     /// One of the values.
     struct Value {
-        /// The folded text, and of what may be a handle its other forms. A pattern has one.
-        let forms: [[UInt8]]
+        /// The folded text.
+        let text: [UInt8]
+        /// The forms in which requests have it if it is a handle.
+        let handles: [[UInt8]]
         let isPattern: Bool
         /// The words that the title must have, all of them. None where it is no matter of titles.
         let words: [[UInt8]]
@@ -21,7 +23,8 @@ struct SoughtValues {
     /// True if a person or a device may be meant, of whom a broad request says nothing.
     let isPerson: Bool
     let values: [Value]
-    private let exact: Set<[UInt8]>
+    /// The texts and the handles of many values.
+    private let texts, handles: Set<[UInt8]>
 
     /// A condition.
     ///
@@ -38,26 +41,23 @@ struct SoughtValues {
             case .audience: .audience
             }
         isNegated = sought.isNegated
-        isPerson = !kinds.isDisjoint(with: .persons)
+        isPerson = sought.mayBePerson
         let hasHandles = kinds.contains(.handle)
         let hasWords = readsTitles && sought.looksAtTitles && (sought.subject == .title || sought.subject == .anything)
         values = sought.values.map { value in
-            let forms = hasHandles && !value.hasPattern ? Self.handleForms(of: value.text) : [FoldedText.bytes(value.text)]
+            let handles = hasHandles && !value.hasPattern ? Self.handles(of: value.text) : []
             let words = hasWords ? TextWords.words(of: value.text, keepingStars: value.hasPattern) : []
-            return Value(forms: forms, isPattern: value.hasPattern, words: words)
+            return Value(text: FoldedText.bytes(value.text), handles: handles, isPattern: value.hasPattern, words: words)
         }
-        let forms = values.filter { !$0.isPattern }.flatMap(\.forms)
-        exact = forms.count > Self.listLimit ? Set(forms) : []
+        let plain = values.filter { !$0.isPattern }
+        texts = plain.count > Self.listLimit ? Set(plain.map(\.text)) : []
+        handles = plain.count > Self.listLimit ? Set(plain.flatMap(\.handles)) : []
     }
 
-    /// The folded text, and the forms in which requests have it if it is a handle.
-    private static func handleForms(of text: String) -> [[UInt8]] {
-        var forms = [FoldedText.bytes(text)]
-        for platform in [Platform.apple, .browser] {
-            let form = FoldedText.bytes(DeviceToken.identity(of: text, on: platform))
-            if !forms.contains(form) { forms.append(form) }
+    private static func handles(of text: String) -> [[UInt8]] {
+        Set([Platform.apple, .browser, .fcmv1].map { FoldedText.bytes(DeviceToken.identity(of: text, on: $0)) }).sorted {
+            $0.lexicographicallyPrecedes($1)
         }
-        return forms
     }
 
     /// True if titles are compared with any of the values.
@@ -66,15 +66,16 @@ struct SoughtValues {
     /// True if any value has `*`.
     var hasPattern: Bool { values.contains(where: \.isPattern) }
 
-    /// True if a text of one of the `kinds` is one of the values.
-    func accepts(_ text: Span<UInt8>) -> Bool {
-        if !exact.isEmpty, exact.contains(FoldedText.bytes(text)) { return true }
+    /// True if a text of a kind is one of the values.
+    func accepts(_ text: Span<UInt8>, of kind: RequestTokens.Kind) -> Bool {
+        guard kinds.contains(RequestTokens.Kinds(kind)) else { return false }
+        if !texts.isEmpty, (kind == .handle ? handles : texts).contains(FoldedText.bytes(text)) { return true }
         for value in values {
             if value.isPattern {
-                let (folded, pattern) = (FoldedText.bytes(text), value.forms[0])
+                let (folded, pattern) = (FoldedText.bytes(text), value.text)
                 if folded.span.matches(pattern.span) { return true }
-            } else if exact.isEmpty {
-                for form in value.forms where FoldedText.isForm(form, of: text) { return true }
+            } else if texts.isEmpty {
+                for form in kind == .handle ? value.handles : [value.text] where FoldedText.isForm(form, of: text) { return true }
             }
         }
         return false

@@ -1,3 +1,5 @@
+import Basics
+
 /// Splits texts into the words by which they are found: letters, digits and the marks on them, folded.
 enum TextWords {
     /// The most scalars of a word that are compared.
@@ -21,28 +23,29 @@ enum TextWords {
 
     /// Calls `body` with each word until it returns false.
     static func forEachWord(of text: String, keepingStars keepsStars: Bool = false, perform body: ([UInt8]) -> Bool) {
-        var word = String.UnicodeScalarView()
+        var word: [UInt8] = []
         var length = 0
         for scalar in text.unicodeScalars {
             if isPart(scalar) || keepsStars && scalar == "*" {
                 length += 1
-                if length <= lengthLimit { word.append(scalar) }
+                if length > lengthLimit { continue }
+                // Folding a text is folding its scalars, most of which are ASCII and need no text of their own.
+                if scalar.isASCII {
+                    word.append(UInt8(truncatingIfNeeded: scalar.value).lowercased)
+                } else {
+                    word += Sought.folded(String(scalar)).utf8
+                }
             } else if length > 0 {
-                if !body(FoldedText.bytes(String(word))) { return }
-                word = String.UnicodeScalarView()
+                if !body(word) { return }
+                word.removeAll(keepingCapacity: true)
                 length = 0
             }
         }
-        if length > 0 { _ = body(FoldedText.bytes(String(word))) }
+        if length > 0 { _ = body(word) }
     }
 
     private static func isPart(_ scalar: Unicode.Scalar) -> Bool {
-        if scalar.isASCII {
-            switch scalar {
-            case "0"..."9", "a"..."z", "A"..."Z": return true
-            default: return false
-            }
-        }
+        if scalar.isASCII { return UInt8(truncatingIfNeeded: scalar.value).isLetterOrDigit }
         switch scalar.properties.generalCategory {
         case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .modifierLetter, .otherLetter, .decimalNumber, .letterNumber,
             .otherNumber, .nonspacingMark, .spacingMark, .enclosingMark:

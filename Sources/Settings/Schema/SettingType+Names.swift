@@ -5,8 +5,11 @@ import Observability
 
 extension SettingType where Value == String {
     /// Any text of one line.
-    static func line(_ allowed: String) -> SettingType {
-        text(allowed) { (text) throws(SettingFault) -> String in text }
+    static func line(_ allowed: String, atMost limit: Int = .max) -> SettingType {
+        text(allowed) { (text) throws(SettingFault) -> String in
+            guard text.unicodeScalars.count <= limit else { throw SettingFault("is too long") }
+            return text
+        }
     }
 
     /// The beginning of a page's address, to which a word is added.

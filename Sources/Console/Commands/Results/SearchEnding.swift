@@ -25,7 +25,7 @@ struct SearchEnding {
         guard count > 0 else { return nil }
         let sends =
             (page.hasMorePossible ? "\(count) or more" : "\(count)") + (count == 1 && !page.hasMorePossible ? " send" : " sends")
-        let whom = filter.soughtNames.map { Sanitised.line($0) }.joined(separator: ", ")
+        let whom = filter.givenNames.map { Sanitised.line($0) }.joined(separator: ", ")
         let command = "pushfan results list \(Sanitised.word(filter.ofBroadSends.description))"
         return "\(sends) by tag or to all may have reached \(whom.isEmpty ? "them" : whom): \(command)"
     }

@@ -20,6 +20,18 @@ package struct ReplayCounts: Sendable, Equatable {
     /// The requests whose cause must be repaired before they are replayed, by that cause.
     package var repairs: [ErrorCode: Int] = [:]
 
+    /// The requests that name a hub which no setting has, by that name: the first `namedHubs` of them.
+    package var unknownHubs: [String: Int] = [:]
+
+    /// The most names of unknown hubs that are kept.
+    private static let namedHubs = 10
+
+    /// Counts a request to a hub that is not known.
+    mutating func addUnknown(hub: String) {
+        guard unknownHubs[hub] != nil || unknownHubs.count < Self.namedHubs else { return }
+        unknownHubs[hub, default: 0] += 1
+    }
+
     /// Counts a request of which something is replayed.
     mutating func addEligible(isAmbiguous: Bool) {
         eligible += 1
@@ -38,6 +50,9 @@ package struct ReplayCounts: Sendable, Equatable {
         var needed = JSONObject()
         for (code, count) in repairsByCount { needed.add(code.rawValue, value: count) }
         object.add("repairs", raw: needed.bytes)
+        var unknown = JSONObject()
+        for (hub, count) in unknownHubs.sorted(by: { $0.key < $1.key }) { unknown.add(hub, value: count) }
+        object.add("unknown_hubs", raw: unknown.bytes)
         object.add("eligible_by_safety", raw: JSONObject(["safe": safe, "ambiguous": ambiguous]).bytes)
         return object.bytes
     }
@@ -67,6 +82,12 @@ package struct ReplayCounts: Sendable, Equatable {
             ambiguous = number("ambiguous", of: kinds)
         } else if !includesAmbiguous {
             safe = eligible
+        }
+        if let unknown = document.member("unknown_hubs", of: node) {
+            document.forEachMember(of: unknown) { key, value in
+                guard let count = document.integer(at: value), count > 0, unknownHubs.count < Self.namedHubs else { return }
+                unknownHubs[document.string(key)] = Int(min(count, 1 << 53))
+            }
         }
         guard let needed = document.member("repairs", of: node) else { return }
         for code in ErrorCode.allCases {

@@ -26,8 +26,9 @@ package struct PlanMaker {
     package private(set) var samples: [ReplayItem] = []
     private var number = 0
     private var stopped = StoppedRequests()
-    /// The changes name the hub, so whatever was wrong with the one before does not matter.
-    private let namesHub: Bool
+    /// The change of the hub, so that whatever was wrong with the one before does not matter.
+    private let hubEdit: RequestEdit?
+    private var namesHub: Bool { hubEdit?.json != nil }
 
     /// A filter that matches nothing but results of requests that did not reach all, if it names no states and kinds itself.
     package static func narrowed(_ filter: ResultFilter) -> ResultFilter {
@@ -44,7 +45,7 @@ package struct PlanMaker {
         self.context = context
         self.planning = planning
         self.header = header
-        namesHub = try header.manner().edits.contains { $0.path == ["hub"] && $0.json != nil }
+        hubEdit = try header.manner().edits.last { $0.path == ["hub"] }
         file = try LineFile(path)
     }
 
@@ -151,6 +152,7 @@ package struct PlanMaker {
         if let repair = candidate.repair, !namesHub || ![.unknownHub, .hubNotFound].contains(repair) {
             header.counts.repairs[repair, default: 0] += 1
         }
+        if let hub = context.hubNames?.unknown(hub(of: writer.original)) { header.counts.addUnknown(hub: hub) }
         for part in parts {
             let calls = writer.calls(of: part)
             var item = ReplayItem(
@@ -168,6 +170,12 @@ package struct PlanMaker {
             header.counts.calls += calls.count
             number += 1
         }
+    }
+
+    /// The hub that a request names once it is changed.
+    private func hub(of original: borrowing PushRequest) -> String? {
+        if let hubEdit { return hubEdit.text }
+        return original.hub.map { original.document.string($0) }
     }
 
     private mutating func leave(_ candidate: PlanCandidates.Candidate, as original: Original, reason: Leftover) {

@@ -1,5 +1,7 @@
+import Basics
 import EventLoop
 import Glibc
+import Intake
 import Jobs
 import Publishing
 import PushModel
@@ -52,15 +54,27 @@ enum PlanCommand {
         header.exceptions = exceptions
         header.expiry = try expiry(arguments, now: now)
         header.edits = arguments.values("set")
-        _ = try invocation.perform { () throws(JobFailure) in try header.manner() }
+        let edits = try invocation.perform { () throws(JobFailure) in try header.manner() }.edits
+        let hubs = settings.hubNames
+        try requireHub(edits, among: hubs)
         let path = arguments.value("file") ?? "replay-\(header.jobID).ndjson"
-        let context = invocation.jobContext(settings, timeout: timeout)
+        var context = invocation.jobContext(settings, timeout: timeout)
+        context.hubNames = hubs
         let maker = try invocation.perform(settings) { () throws(JobFailure) in
             var maker = try PlanMaker(context, planning: settings.planning(), header: header, path: path)
             try maker.plan(filter, limit: limit)
             return maker
         }
         return (maker.header, path, maker.samples)
+    }
+
+    /// Fails where a change names a hub that is in no settings.
+    static func requireHub(_ edits: [RequestEdit], among hubs: HubNames?) throws(CommandFailure) {
+        guard let hubs, let edit = edits.last(where: { $0.path == ["hub"] }), let name = hubs.unknown(edit.text) else { return }
+        throw .usage(
+            "--set: hub \(Sanitised.quoted(name)) is in no settings",
+            hint: Spelling.nearest(to: name, among: hubs.all).map { "did you mean \($0)?" }
+                ?? "hubs: \(hubs.all.joined(separator: ", "))")
     }
 
     /// The filter of the command line, or that of a plan whose leftovers are meant, and what its author named that is else left out.
@@ -141,5 +155,13 @@ enum PlanCommand {
             throw .usage("--rate: \(Sanitised.quoted(text)) is no number that is allowed; expected requests a second")
         }
         return rate
+    }
+}
+
+extension Settings {
+    /// The names of all hubs, or nil where these settings have one hub or none. Workers may have more than that.
+    fileprivate var hubNames: HubNames? {
+        guard let sketch = try? workerSketch(), sketch.isWhole, sketch.hubs.count > 1 else { return nil }
+        return HubNames(sketch.routes, names: sketch.hubs.map(\.name), areWhole: true)
     }
 }

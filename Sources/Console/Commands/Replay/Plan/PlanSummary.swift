@@ -34,6 +34,10 @@ struct PlanSummary {
         for (code, count) in counts.repairsByCount {
             lines.append("repair      \(count) \(code.rawValue): \(code.repair ?? "")")
         }
+        for (hub, count) in counts.unknownHubs.sorted(by: { $0.key < $1.key }) {
+            lines.append(
+                "repair      \(count) name hub \(Sanitised.quoted(hub)), which is in no settings: --set hub=NAME names another")
+        }
         lines.append(
             "time        about \(time) at \(Int(pace.rate)) requests a second, for one worker with"
                 + " \(pace.callsAtOnce) calls at once of \(TimeText.length(milliseconds: pace.callTime.wholeMilliseconds)) each")

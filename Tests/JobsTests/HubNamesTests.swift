@@ -1,0 +1,28 @@
+import HubREST
+import Testing
+
+@testable import Jobs
+
+@Suite struct HubNamesTests {
+    private static let routes = HubRoutes(
+        hubs: [("north", 0), ("south", 1)], spreads: [("world", ["north", "south"])], defaultName: "north")
+
+    @Test(arguments: [("norrth", "norrth"), ("north", nil), ("world", nil), (nil, nil), ("", "")])
+    func aNameThatNoSettingHasIsUnknown(name: String?, unknown: String?) {
+        #expect(HubNames(Self.routes, names: ["north", "south"], areWhole: true).unknown(name) == unknown)
+    }
+
+    @Test func settingsThatMayLackHubsCallNoNameUnknown() {
+        #expect(HubNames(Self.routes, names: ["north", "south"]).unknown("norrth") == nil)
+    }
+
+    @Test func spreadsAreNamesToo() {
+        #expect(HubNames(Self.routes, names: ["north", "south"]).all == ["north", "south", "world"])
+    }
+
+    @Test func aPlanKeepsFewNamesOfUnknownHubsAndAllTheirRequests() {
+        var counts = ReplayCounts()
+        for number in 0..<40 { counts.addUnknown(hub: "h\(number % 20)") }
+        #expect(counts.unknownHubs.count == 10 && counts.unknownHubs.values.allSatisfy { $0 == 2 })
+    }
+}
