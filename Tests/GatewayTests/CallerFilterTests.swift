@@ -37,8 +37,8 @@ import Testing
     @Test(arguments: ["alice", "user:alice", "device:a1", "to:all", "label.campaign:m*", "request:order-*", "-alice"])
     func whatTellsNothingElseNeedsNone(line: String) throws {
         let read = try Self.filter(line, for: Self.publisher([.read]))
-        #expect(read.filter.sought.allSatisfy { !$0.looksAtTitles })
-        #expect(try Self.filter(line).filter.sought.allSatisfy(\.looksAtTitles))
+        #expect(read.filter.sought.allSatisfy { !$0.matchesTitles })
+        #expect(try Self.filter(line).filter.sought.allSatisfy(\.matchesTitles))
     }
 
     @Test func aTenantIsAddedAndNotNamed() throws {

@@ -8,8 +8,9 @@ extension APIOperation {
         method: "GET", path: "/v1/requests",
         summary: "Lists requests and what became of them, newest first, as `pushfan results list` finds them.", access: .key,
         parameters: [
-            filterParameter("state:failed since:1h"), zoneParameter, timeParameter("from", "The first moment.", "yesterday"),
-            timeParameter("to", "The first moment that is too late.", "14:05"), limitParameter, cursorParameter,
+            filterParameter("state:failed since:1h"), zoneParameter,
+            timeParameter("from", summary: "The first moment.", example: "yesterday"),
+            timeParameter("to", summary: "The first moment that is too late.", example: "14:05"), limitParameter, cursorParameter,
         ], answers: [requestPage], problems: searchProblems)
 
     static let searchRequestsRow = Row(
@@ -27,7 +28,7 @@ extension APIOperation {
         name: "zone", schema: JSONSchema.text(), summary: "The zone of times without one: a name, or +01:00; UTC by default.",
         example: "Europe/Berlin")
 
-    private static func timeParameter(_ name: String, _ summary: String, _ example: String) -> Parameter {
+    private static func timeParameter(_ name: String, summary: String, example: String) -> Parameter {
         Parameter(name: name, schema: JSONSchema.text(), summary: summary, example: example)
     }
 

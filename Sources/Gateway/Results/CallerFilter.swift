@@ -44,10 +44,10 @@ struct CallerFilter: Sendable {
         let isPayloadVisible = publisher.scopes.contains(.payload)
         // Names that fit a pattern, and titles with a word, would be known by and by.
         guard isPayloadVisible || !read.filter.asksForTitles && !read.filter.guessesNames else { throw .forbiddenScope(.payload) }
-        self.init(read, isPayloadVisible ? read.filter : read.filter.withoutTitles)
+        self.init(read, narrowedTo: isPayloadVisible ? read.filter : read.filter.withoutTitles)
     }
 
-    private init(_ read: Self, _ filter: ResultFilter) {
+    private init(_ read: Self, narrowedTo filter: ResultFilter) {
         (self.filter, now, hash, zone, meaning) = (filter, read.now, read.hash, read.zone, read.meaning)
     }
 
@@ -86,7 +86,7 @@ struct CallerFilter: Sendable {
     func requireResults(of what: String) throws(APIProblem) {
         guard !filter.isAboutRequests, !filter.asksForOpen else {
             throw .invalid(
-                "filter: \(what) are found by their results, which name no users, devices and titles, and no state of what has no result. "
+                "filter: \(what) are found by their results. These name no users, devices and titles, and no request without a result. "
                     + "GET /v1/requests finds such requests.")
         }
     }

@@ -60,12 +60,12 @@ struct ListCursor: Sendable, Equatable {
             self.init(now: now, place: place, filter: filter)
             return
         }
-        guard parts[0] == "2", let filter = UInt64(parts[2], radix: 16), let place = Self.place(parts[4], Array(parts[5...]))
+        guard parts[0] == "2", let filter = UInt64(parts[2], radix: 16), let place = Self.place(parts[4], of: Array(parts[5...]))
         else { return nil }
         self.init(now: now, place: place, filter: filter, zone: parts[3])
     }
 
-    private static func place(_ kind: String, _ parts: [String]) -> SearchPage.Next? {
+    private static func place(_ kind: String, of parts: [String]) -> SearchPage.Next? {
         if kind == "r" { return result(parts).map { .results($0) } }
         guard kind == "p", let time = Int64(parts[0]) else { return nil }
         guard parts.count > 1 else { return .requests(SearchCursor(time: time, place: nil)) }

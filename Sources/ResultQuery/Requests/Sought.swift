@@ -21,7 +21,7 @@ public struct Sought: Sendable, Equatable {
     /// The values as they were written, one of which is enough. `*` stands for any characters in a value that `hasPattern`.
     public let values: [Value]
     /// False for whoever may not read titles: their words match nothing then.
-    public var looksAtTitles = true
+    public var matchesTitles = true
 
     /// One of the values.
     public struct Value: Sendable, Equatable {
@@ -57,7 +57,7 @@ extension ResultFilter {
         seeking(
             sought.map { condition in
                 var condition = condition
-                condition.looksAtTitles = false
+                condition.matchesTitles = false
                 return condition
             })
     }

@@ -20,11 +20,11 @@ enum ListCommand {
                 invocation.jobContext(settings, timeout: timeout), terms: settings.groupTerms, answers: answers)
             return try Self.page(of: limit, matching: filter, by: search)
         }
-        if let page, !page.rows.isEmpty || filter.needsRequests { return try write(page, of: filter, invocation) }
+        if let page, !page.rows.isEmpty || filter.needsRequests { return try write(page, of: filter, for: invocation) }
         let records = try invocation.perform(settings) { () throws(JobFailure) in try answers.newest(limit, filter) }
         guard !records.isEmpty else { throw CommandFailure(.nothingMatched, "no result matches") }
         guard !invocation.showsRows else {
-            try write(records.map { SearchRow($0) }, of: filter, invocation)
+            try write(records.map { SearchRow($0) }, of: filter, for: invocation)
             return .done
         }
         let shown = invocation.isNewestFirst ? records.reversed() : records
@@ -47,9 +47,9 @@ enum ListCommand {
     }
 
     private static func write(
-        _ page: SearchPage, of filter: ResultFilter, _ invocation: Invocation
+        _ page: SearchPage, of filter: ResultFilter, for invocation: Invocation
     ) throws(CommandFailure) -> ExitCode {
-        if !page.rows.isEmpty { try write(page.rows.reversed(), of: filter, invocation) }
+        if !page.rows.isEmpty { try write(page.rows.reversed(), of: filter, for: invocation) }
         if invocation.showsRows || invocation.arguments.format().isForPeople {
             let ending = SearchEnding(
                 page: page, filter: filter, zone: invocation.zone, now: invocation.surroundings.now())
@@ -61,7 +61,7 @@ enum ListCommand {
 
     /// Writes rows, of which the newest is the last.
     private static func write(
-        _ rows: [SearchRow], of filter: ResultFilter, _ invocation: Invocation
+        _ rows: [SearchRow], of filter: ResultFilter, for invocation: Invocation
     ) throws(CommandFailure) {
         let rows = invocation.isNewestFirst ? rows.reversed() : rows
         let format = invocation.arguments.has("json") ? .ndjson : invocation.arguments.format()

@@ -13,12 +13,12 @@ struct RowTimes {
     /// `14:05:12`, with its day if that is not today.
     func text(_ moment: Int64) -> String {
         guard let zone else { return Timestamp(milliseconds: moment).text }
-        let (day, time) = Self.local(moment, zone)
-        return day == Self.local(now, zone).day ? time : "\(day) \(time)"
+        let (day, time) = Self.local(moment, in: zone)
+        return day == Self.local(now, in: zone).day ? time : "\(day) \(time)"
     }
 
     /// The day and the time that clocks show.
-    private static func local(_ moment: Int64, _ zone: LocalZone) -> (day: Substring, time: String) {
+    private static func local(_ moment: Int64, in zone: LocalZone) -> (day: Substring, time: String) {
         let text = Timestamp(milliseconds: moment.addingSaturated(zone.secondsEast(at: moment) * 1000)).text
         return (text.prefix(10), String(text.dropFirst(11).prefix(8)))
     }
@@ -40,24 +40,25 @@ enum RowTable {
     /// The table of rows. `isCut` says that a long title is cut.
     static func of(_ rows: [SearchRow], times: RowTimes, isCut: Bool) -> Table {
         var table = Table(columns)
-        for row in rows { table.add(cells(row, times, isCut: isCut)) }
+        for row in rows { table.add(cells(row, times: times, isCut: isCut)) }
         return table
     }
 
-    private static func cells(_ row: SearchRow, _ times: RowTimes, isCut: Bool) -> [String] {
+    private static func cells(_ row: SearchRow, times: RowTimes, isCut: Bool) -> [String] {
         let finished = row.finishedAt.flatMap { Timestamp($0.utf8.span) }
         let title = row.facts?.title ?? "-"
         let labels = row.labels.sorted { $0.name < $1.name }.map { "\($0.name)=\($0.value)" }.joined(separator: " ")
         return [
             times.text(row.publishedAt), finished.map { times.text($0.milliseconds) } ?? "-", row.id,
             row.facts?.audience.text ?? "-", isCut ? DisplayWidth.cut(Sanitised.line(title), to: titleWidth) : title,
-            labels.isEmpty ? "-" : labels, state(row, times), row.result?.errorCode ?? "-", row.hub ?? "-", row.tenant ?? "-",
+            labels.isEmpty ? "-" : labels, state(row, times: times), row.result?.errorCode ?? "-", row.hub ?? "-",
+            row.tenant ?? "-",
             row.facts?.source ?? row.result?.source ?? "-", row.result?.replaySafety ?? "-", row.result?.errorMessage ?? "-",
         ]
     }
 
     /// `sent`, or where it is: `delayed to 14:30:00`, `in_parts 214 of 300`.
-    private static func state(_ row: SearchRow, _ times: RowTimes) -> String {
+    private static func state(_ row: SearchRow, times: RowTimes) -> String {
         guard let standing = row.standing, row.result == nil else { return row.state }
         if let parts = standing.parts { return "\(row.state) \(parts.ended) of \(parts.count.map(String.init) ?? "?")" }
         return row.state + (standing.due.map { " to \(times.text($0))" } ?? "")

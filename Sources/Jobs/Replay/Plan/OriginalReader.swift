@@ -41,7 +41,7 @@ struct OriginalReader {
 extension OriginalReader {
     /// Reads the request of an original, or returns nil where it is gone or another record stands at its place.
     func request<Answer>(
-        of original: Original, _ body: (borrowing PushRequest, RecordPlace) -> Answer
+        of original: Original, reading body: (borrowing PushRequest, RecordPlace) -> Answer
     ) throws(KafkaError) -> Answer? {
         let place = original.place
         guard let record = try record(at: place), let value = record.value,
