@@ -99,10 +99,12 @@ final class ReplayBroker {
         return header
     }
 
-    /// Plans all results.
-    func plan(_ header: ReplayPlanHeader, _ context: JobContext) throws -> ReplayPlanHeader {
+    /// Plans all results, or those that a filter wants.
+    func plan(
+        _ header: ReplayPlanHeader, _ context: JobContext, _ filter: ResultFilter = ResultFilter()
+    ) throws -> ReplayPlanHeader {
         var maker = try PlanMaker(context, planning: FanOutPlanner.Configuration(), header: header, path: path)
-        try maker.plan(PlanMaker.narrowed(ResultFilter()), limit: 1000)
+        try maker.plan(PlanMaker.narrowed(filter), limit: 1000)
         return maker.header
     }
 

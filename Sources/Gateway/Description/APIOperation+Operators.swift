@@ -4,32 +4,17 @@ internal import ResultQuery
 
 // The rows of what finds, repairs and shows (page Gateway, "Find and repair").
 extension APIOperation {
-    static let listRequestsRow = Row(
-        method: "GET", path: "/v1/requests", summary: "Lists results, newest first, as `pushfan results list` finds them.",
-        access: .key,
-        parameters: [filterParameter("state:failed since:1h"), limitParameter, cursorParameter], answers: [resultPage],
-        problems: searchProblems)
-
-    static let searchRequestsRow = Row(
-        method: "POST", path: "/v1/requests:search", summary: "Lists results, with a filter that may be longer than a head.",
-        access: .key,
-        body: Content(
-            schema: JSONSchema.input(
-                [("filter", JSONSchema.text()), ("limit", JSONSchema.integer(1...500)), ("cursor", JSONSchema.text())],
-                required: []),
-            example: ["filter": "state:failed since:1h", "limit": 20], isRequired: false),
-        answers: [resultPage], problems: searchProblems + [Problem(status: 422, codes: [.invalidRequest])])
-
     static let listFailuresRow = Row(
         method: "GET", path: "/v1/failures", summary: "Groups failures by cause, hub and platforms, as `pushfan failed` does.",
-        access: .key, parameters: [filterParameter("since:1h")], answers: [failureReport], problems: searchProblems)
+        access: .key, parameters: [filterParameter("since:1h"), zoneParameter], answers: [failureReport], problems: searchProblems
+    )
 
     static let searchFailuresRow = Row(
         method: "POST", path: "/v1/failures:search", summary: "Groups failures, with a filter that may be longer than a head.",
         access: .key,
         body: Content(
-            schema: JSONSchema.input([("filter", JSONSchema.text())], required: []), example: ["filter": "since:1h"],
-            isRequired: false),
+            schema: JSONSchema.input([("filter", JSONSchema.text()), ("zone", JSONSchema.text())], required: []),
+            example: ["filter": "since:1h"], isRequired: false),
         answers: [failureReport], problems: searchProblems + [Problem(status: 422, codes: [.invalidRequest])])
 
     static let listDeadLettersRow = Row(
@@ -240,19 +225,9 @@ extension APIOperation {
 
     // MARK: Parts
 
-    private static func filterParameter(_ example: String) -> Parameter {
+    static func filterParameter(_ example: String) -> Parameter {
         Parameter(
             name: "filter", schema: JSONSchema.text(), summary: "A filter, as commands take it (page Results).", example: example)
-    }
-
-    private static var resultPage: Answer {
-        Answer(
-            summary: "A page, how far it was searched, and the cursor of the next one.",
-            content: list(
-                of: JSONSchema.object(
-                    [("id", JSONSchema.text()), ("state", JSONSchema.text()), ("result", MessageSchema.result.body)],
-                    required: ["id", "state", "result"], isOpen: true),
-                example: [], [("searched", searched)], ["searched": exampleSearch]))
     }
 
     private static var failureReport: Answer {
@@ -275,9 +250,9 @@ extension APIOperation {
                 ["failed": 7, "of": 4711, "searched": exampleSearch]))
     }
 
-    private static let limitParameter = Parameter(
+    static let limitParameter = Parameter(
         name: "limit", schema: JSONSchema.integer(1...1000), summary: "The most items; \(ResultDesk.limitText).", example: "20")
-    private static let cursorParameter = Parameter(
+    static let cursorParameter = Parameter(
         name: "cursor", schema: JSONSchema.text(), summary: "Where to go on: `next` of the page before.", example: "0")
     private static let replayIDParameter = Parameter(
         name: "id", place: .path, schema: JSONSchema.text(), summary: "The replay's id.",
@@ -286,20 +261,21 @@ extension APIOperation {
     private static let keyProblems = [
         Problem(status: 403, codes: [.forbiddenScope]), Problem(status: 429, codes: [.rateLimited, .tooManyRequests]),
     ]
-    private static let searchProblems = keyProblems + [Problem(status: 503, codes: [.brokerUnavailable])]
+    static let searchProblems = keyProblems + [Problem(status: 503, codes: [.brokerUnavailable])]
     static let fleetProblems = searchProblems + [Problem(status: 403, codes: [.forbiddenTenant])]
     private static let replayProblems = searchProblems
     private static let notThere = Problem(status: 404, codes: [.notFound])
     private static let commandProblems =
         replayProblems + [notThere, Problem(status: 409, codes: [.replayRunning, .replayEnded, .replayNotRunning])]
 
-    private static func list(
-        of item: JSONTree, example: JSONTree, _ members: [(String, JSONTree)] = [], _ examples: JSONTree = [:]
+    static func list(
+        of item: JSONTree, example: JSONTree, _ members: [(String, JSONTree)] = [], _ examples: JSONTree = [:],
+        optional: [String] = []
     ) -> Content {
         Content(
             schema: JSONSchema.object(
                 [("items", JSONSchema.list(of: item)), ("next", JSONSchema.text())] + members,
-                required: ["items"] + members.map(\.0), isOpen: true),
+                required: ["items"] + members.map(\.0).filter { !optional.contains($0) }, isOpen: true),
             example: (["items": example] as JSONTree).adding(examples))
     }
 
@@ -307,12 +283,12 @@ extension APIOperation {
         Content(mediaType: "text/event-stream", schema: JSONSchema.text(), example: .text(example))
     }
 
-    private static let searched = JSONSchema.object(
-        [
-            ("by", JSONSchema.words([SearchExtent.Source.index, .scan].map(\.rawValue))), ("since", JSONSchema.moment),
-            ("records", JSONSchema.count), ("of", JSONSchema.count), ("complete", JSONSchema.boolean),
-        ], required: ["by", "complete"], isOpen: true)
-    private static let exampleSearch: JSONTree = ["by": "index", "records": 4711, "of": 4711, "complete": true]
+    private static let searched = JSONSchema.object(extent, required: ["by", "complete"], isOpen: true)
+    static let extent = [
+        ("by", JSONSchema.words([SearchExtent.Source.index, .scan].map(\.rawValue))), ("since", JSONSchema.moment),
+        ("records", JSONSchema.count), ("of", JSONSchema.count), ("complete", JSONSchema.boolean),
+    ]
+    static let exampleSearch: JSONTree = ["by": "index", "records": 4711, "of": 4711, "complete": true]
 
     private static let replay = JSONSchema.object(
         [
@@ -347,6 +323,7 @@ extension APIOperation {
             [
                 ("source", JSONSchema.words(PlanOrder.Source.allCases.map(\.rawValue)).described("results by default.")),
                 ("filter", JSONSchema.text().described("Which results, as commands take it (page Results).")),
+                ("zone", JSONSchema.text().described("The zone of its times, as of GET /v1/requests.")),
                 (
                     "mode",
                     JSONSchema.words(PlanOrder.Mode.allCases.map(\.rawValue))

@@ -83,7 +83,10 @@ final class OperatorEndpoints: Sendable {
         now = services.now
         self.context = context
         self.keeper = keeper
-        results = ResultDesk(context: context, answers: answers, isIndexed: { keeper?.isCurrent ?? false })
+        results = ResultDesk(
+            context: context, answers: answers,
+            search: RequestSearch(context, terms: configuration.groupTerms, answers: answers, index: nil),
+            isIndexed: { keeper?.isCurrent ?? false })
         tracers = TracerPool(context, terms: configuration.groupTerms, keeper: keeper)
         lives = LifeSearch(context: context, answers: answers, terms: configuration.groupTerms)
         twinSearch = RequestSearch(context, terms: configuration.groupTerms, answers: answers, index: nil)

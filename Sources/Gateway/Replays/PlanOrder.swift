@@ -17,7 +17,7 @@ struct PlanOrder: Sendable {
 
     private static let members = [
         "source", "filter", "mode", "rate", "reason", "ttl_seconds", "expires_at", "set", "limit", "since", "until", "codes",
-        "places", "value",
+        "places", "value", "zone",
     ]
     /// The longest new life of a request, in seconds: that of the message contract.
     private static let longestLife: Int64 = 2_419_200
@@ -67,6 +67,7 @@ struct PlanOrder: Sendable {
         }
         value = body.raw("value")
         if value != nil, places.count != 1 { body.fault("value", "It needs exactly one place.") }
+        let zone = body.text("zone", count: 1...64) ?? LocalZone.utc.name
         let others = source == .results ? ["codes", "places", "value"] : ["filter", "mode"]
         for name in others where body.raw(name) != nil { body.fault(name, "It is not for the source \(source.rawValue).") }
         if source == .results, !body.has("filter") {
@@ -76,7 +77,9 @@ struct PlanOrder: Sendable {
         try body.check()
         guard source == .results || call.publisher.tenant == nil else { throw .notForTenants }
         let words = ([text ?? ""] + times).joined(separator: " ")
-        filter = try CallerFilter(words, at: now, tenant: call.publisher.tenant).filter
+        let read = try CallerFilter(CallerFilter.Text(filter: words, zone: zone), at: now, for: call.publisher)
+        if source == .results { try read.requireEnded() } else { try read.requireResults(of: "dead letters") }
+        filter = read.filter
     }
 
     private static func expiry(_ body: inout BodyReader, now: Int64) -> NewExpiry? {

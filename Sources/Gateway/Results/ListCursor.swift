@@ -1,21 +1,33 @@
 import Basics
 import Jobs
 import PushModel
+import Replay
 import ResultQuery
 
-/// The place from which a list of results goes on: behind the last result of a page, for the same filter, whose relative times count from the first page.
+/// The place from which a list goes on: behind the last row of a page, for the same filter, whose relative times count from the first page.
 ///
 /// Callers hand it back as they got it, and need not understand it.
 struct ListCursor: Sendable, Equatable {
+    /// The longest text: the name of a topic and of a zone, and some numbers.
+    private static let maximumByteCount = 640
+
     /// The moment of the first page, in milliseconds since 1970.
     let now: Int64
-    let place: ResultCursor
+    let place: SearchPage.Next
     /// The hash of the filter as it was written, and of the tenant.
     let filter: UInt64
+    /// The name of the zone in which its times are read.
+    let zone: String
 
-    /// The text for callers.
+    /// The text for callers. A topic's name has dots, and stands last.
     var text: String {
-        let parts = "1.\(now).\(place.time).\(place.partition).\(place.offset).\(String(filter, radix: 16))"
+        let end =
+            switch place {
+            case .results(let place): "r.\(place.time).\(place.partition).\(place.offset)"
+            case .requests(let place):
+                "p.\(place.time)" + (place.place.map { ".\($0.partition).\($0.offset).\($0.topic)" } ?? "")
+            }
+        let parts = "2.\(now).\(String(filter, radix: 16)).\(zone).\(end)"
         return String(decoding: Base64.encode(Array(parts.utf8)), as: UTF8.self)
             .replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
     }
@@ -25,44 +37,50 @@ struct ListCursor: Sendable, Equatable {
         FNV1a.hash(of: Array("\(tenant ?? "")\n\(text)".utf8))
     }
 
-    init(now: Int64, place: ResultCursor, filter: UInt64) {
-        (self.now, self.place, self.filter) = (now, place, filter)
+    init(now: Int64, place: SearchPage.Next, filter: UInt64, zone: String) {
+        (self.now, self.place, self.filter, self.zone) = (now, place, filter, zone)
     }
 
-    /// Reads a cursor. Anything else is nil.
+    init(now: Int64, place: ResultCursor, filter: UInt64) {
+        self.init(now: now, place: .results(place), filter: filter, zone: LocalZone.utc.name)
+    }
+
+    /// Reads a cursor of this version, or of the one before, which knew results alone. Anything else is nil.
     init?(_ text: String) {
-        guard text.utf8.count <= 256 else { return nil }
+        guard text.utf8.count <= Self.maximumByteCount else { return nil }
         let plain = text.replacing("-", with: "+").replacing("_", with: "/")
         let padded = plain + String(repeating: "=", count: (4 - plain.utf8.count % 4) % 4)
         guard let bytes = Base64.decode(Array(padded.utf8)) else { return nil }
-        let parts = String(decoding: bytes, as: UTF8.self).split(separator: ".", omittingEmptySubsequences: false)
-        guard parts.count == 6, parts[0] == "1", let now = Int64(parts[1]), let time = Int64(parts[2]),
-            let partition = Int32(parts[3]), let offset = Int64(parts[4]), let filter = UInt64(parts[5], radix: 16)
-        else { return nil }
-        self.init(now: now, place: ResultCursor(time: time, partition: partition, offset: offset), filter: filter)
-    }
-}
-
-/// A filter as a caller wrote it, narrowed to what the caller may see.
-struct CallerFilter: Sendable {
-    let filter: ResultFilter
-    /// The moment from which its relative times count, in milliseconds since 1970.
-    let now: Int64
-    let hash: UInt64
-
-    /// Reads the language of the commands.
-    ///
-    /// - Throws: 400 that names the place of the fault and what is allowed there.
-    init(_ text: String, at now: Int64, tenant: String?) throws(APIProblem) {
-        do throws(FilterError) {
-            var filter = try ResultFilter(text, now: now)
-            if let tenant { filter.require(.tenant, among: [tenant]) }
-            self.filter = filter
-        } catch {
-            let hint = Spelling.nearest(to: error.word, among: error.allowed).map { " Was \($0) meant?" } ?? ""
-            throw .invalid("filter, position \(error.position): the word there \(error.reason).\(hint)")
+        let parts = String(decoding: bytes, as: UTF8.self)
+            .split(separator: ".", maxSplits: 8, omittingEmptySubsequences: false).map(String.init)
+        guard parts.count >= 6, let now = Int64(parts[1]) else { return nil }
+        if parts[0] == "1" {
+            guard parts.count == 6, let filter = UInt64(parts[5], radix: 16), let place = Self.result(Array(parts[2..<5]))
+            else { return nil }
+            self.init(now: now, place: place, filter: filter)
+            return
         }
-        self.now = now
-        hash = ListCursor.hash(text, tenant: tenant)
+        guard parts[0] == "2", let filter = UInt64(parts[2], radix: 16), let place = Self.place(parts[4], of: Array(parts[5...]))
+        else { return nil }
+        self.init(now: now, place: place, filter: filter, zone: parts[3])
+    }
+
+    private static func place(_ kind: String, of parts: [String]) -> SearchPage.Next? {
+        if kind == "r" { return result(parts).map { .results($0) } }
+        guard kind == "p", let time = Int64(parts[0]) else { return nil }
+        guard parts.count > 1 else { return .requests(SearchCursor(time: time, place: nil)) }
+        guard parts.count == 4, Replay.RecordPlace.isTopic(parts[3]), let partition = Int32(parts[1]),
+            let offset = Int64(parts[2]),
+            partition >= 0, offset >= 0
+        else { return nil }
+        let place = Replay.RecordPlace(topic: parts[3], partition: partition, offset: offset)
+        return .requests(SearchCursor(time: time, place: place))
+    }
+
+    /// Time, partition and offset of a result.
+    private static func result(_ parts: [String]) -> ResultCursor? {
+        guard parts.count == 3, let time = Int64(parts[0]), let partition = Int32(parts[1]), let offset = Int64(parts[2])
+        else { return nil }
+        return ResultCursor(time: time, partition: partition, offset: offset)
     }
 }

@@ -19,19 +19,22 @@ struct ResultDesk: Sendable {
     static let limitText = "100 by default; at most 500 results, 100 dead letters (50 by default), or 1,000 of others"
     /// The longest `Link` to a next page. It leaves as much room in a head as header fields need.
     private static let longestLink = 6 << 10
-    private static let listNames: Set<String> = ["filter", "limit", "cursor"]
+    private static let listNames: Set<String> = ["filter", "zone", "from", "to", "limit", "cursor"]
     private static let letterNames: Set<String> = ["since", "until", "code", "limit", "cursor", "payload", "id"]
 
     let context: JobContext
     let answers: ResultAnswers
+    let search: RequestSearch
     let isIndexed: @Sendable () -> Bool
 
     /// The same, whose work ends by another condition, too.
     func ending(when isOver: @escaping @Sendable () -> Bool) -> ResultDesk {
-        ResultDesk(context: context.ending(when: isOver), answers: answers.ending(when: isOver), isIndexed: isIndexed)
+        ResultDesk(
+            context: context.ending(when: isOver), answers: answers.ending(when: isOver), search: search.ending(when: isOver),
+            isIndexed: isIndexed)
     }
 
-    /// One page of results, newest first.
+    /// One page of requests or results, newest first.
     func list(_ call: OperatorCall) throws(APIProblem) -> APIAnswer {
         let query = try call.query(Self.listNames)
         let limit = try query.integer("limit", in: Self.limits.items, default: 100)
@@ -39,41 +42,72 @@ struct ResultDesk: Sendable {
             guard let cursor = ListCursor(text) else { throw .badCursor }
             return cursor
         }
-        let filter = try CallerFilter(query["filter"] ?? "", at: cursor?.now ?? context.now(), tenant: call.publisher.tenant)
-        guard cursor.map({ $0.filter == filter.hash }) ?? true else { throw .badCursor }
+        let text = CallerFilter.Text(query, zone: cursor?.zone)
+        let filter = try CallerFilter(text, at: cursor?.now ?? context.now(), for: call.publisher)
+        guard cursor.map({ $0.filter == filter.hash && $0.zone == filter.zone.name }) ?? true else { throw .badCursor }
         let page = try APIProblem.catching { () throws(JobFailure) in
-            try answers.page(limit, filter.filter, after: cursor?.place, patience: Self.patience)
+            try search.page(
+                of: limit, matching: filter.filter, after: cursor?.place, patience: Self.patience,
+                isVisible: filter.isVisible(to: call.publisher))
         }
-        let shown = Self.fitting(page.results)
-        let place = shown.count < page.results.count ? shown.last.map { ResultCursor($0) } : page.next
-        let next = place.map { ListCursor(now: filter.now, place: $0, filter: filter.hash).text }
-        var json = JSONObject()
-        let items = filter.filter.asksForRepetitions ? Array(shown) : shown.filter { !$0.repeatsItsID }
-        json.add("items", array: items.map(Self.item))
-        json.add("next", value: next)
-        json.add("searched", raw: Self.extent(page.searched, for: call.publisher))
-        var answer = APIAnswer(status: 200, json: json.bytes, headers: ["Cache-Control": "no-store"])
+        guard cursor?.isPlace(in: page.order) ?? true else { throw .badCursor }
+        let (body, next) = Self.body(of: page, for: call.publisher, by: filter, isFirst: cursor == nil)
+        var answer = APIAnswer(status: 200, json: body, headers: ["Cache-Control": "no-store"])
         if let next {
-            answer.headers.append("Link", value: Self.link(to: next, filter: query["filter"], limit: limit))
+            answer.headers.append(
+                "Link", value: Self.link(to: next, filter: query["filter"], with: query, limit: limit))
         }
         return answer
     }
 
-    /// The link to a next page. One that would be too long for a head names the search, which takes the same members as a body.
-    static func link(to next: String, filter: String?, limit: Int) -> String {
-        let filter = filter.map { "filter=\(PercentEncoding.encoded($0))&" } ?? ""
-        let target = "/v1/requests?\(filter)limit=\(limit)&cursor=\(next)"
+    /// The body of an answer with a page, and the cursor of the next one.
+    static func body(
+        of page: SearchPage, for publisher: Publisher, by filter: CallerFilter, isFirst: Bool
+    ) -> (json: [UInt8], next: String?) {
+        let shown = fitting(page.rows)
+        let place = shown.count < page.rows.count ? shown.last.flatMap { Self.place(behind: $0, in: page.order) } : page.next
+        let next = place.map { ListCursor(now: filter.now, place: $0, filter: filter.hash, zone: filter.zone.name).text }
+        var json = JSONObject()
+        let wanted = filter.filter.asksForRepetitions ? Array(shown) : shown.filter { $0.result?.repeatsItsID != true }
+        json.add("items", array: wanted.map { filter.item($0, for: publisher) })
+        json.add("next", value: next)
+        if isFirst, filter.isSought {
+            var possible = JSONObject()
+            possible.add("items", array: page.possible.map { filter.item($0, for: publisher) })
+            possible.add("more", value: page.hasMorePossible)
+            json.add("possible", raw: possible.bytes)
+        }
+        var searched = JSONObject(continuing: extent(page.searched, for: publisher))
+        filter.describe(in: page.order, to: &searched)
+        json.add("searched", raw: searched.bytes)
+        return (json.bytes, next)
+    }
+
+    /// The place behind a row, or nil for one that has none.
+    private static func place(behind row: SearchRow, in order: SearchPage.Order) -> SearchPage.Next? {
+        switch order {
+        case .published: .requests(SearchCursor(time: row.publishedAt, place: row.place))
+        case .finished: row.result.map { .results(ResultCursor($0)) }
+        }
+    }
+
+    /// The link to a next page, with the zone and the times of the query. One that would be too long for a head names the search, which takes
+    /// the same members as a body.
+    static func link(to next: String, filter: String?, with query: [String: String] = [:], limit: Int) -> String {
+        let members = [("filter", filter)] + ["zone", "from", "to"].map { ($0, query[$0]) }
+        let texts = members.map { name, text in text.map { "\(name)=\(PercentEncoding.encoded($0))&" } ?? "" }
+        let target = "/v1/requests?\(texts.joined())limit=\(limit)&cursor=\(next)"
         return "<\(target.utf8.count <= longestLink ? target : "/v1/requests:search")>; rel=\"next\""
     }
 
-    /// The first results that have room in a page, at least one.
-    private static func fitting(_ results: [ResultRecord]) -> ArraySlice<ResultRecord> {
+    /// The first rows that have room in a page, at least one.
+    private static func fitting(_ rows: [SearchRow]) -> ArraySlice<SearchRow> {
         var byteCount = 0
-        let count = results.prefix { result in
-            byteCount += result.json.count
+        let count = rows.prefix { row in
+            byteCount += row.result?.json.count ?? 0
             return byteCount <= limits.byteCount
         }.count
-        return results.prefix(max(1, count))
+        return rows.prefix(max(1, count))
     }
 
     /// The extent of a search. The numbers are of all tenants together, which a tenant does not get.
@@ -82,16 +116,11 @@ struct ResultDesk: Sendable {
         return JSONObject(["by": searched.source.rawValue, "since": searched.since?.text, "complete": searched.isComplete]).bytes
     }
 
-    private static func item(_ record: ResultRecord) -> [UInt8] {
-        var json = JSONObject(["id": record.requestID, "state": record.state])
-        json.add("result", raw: record.line)
-        return json.bytes
-    }
-
     /// Failures by cause, as `pushfan failed --all` groups them.
     func failures(_ call: OperatorCall) throws(APIProblem) -> APIAnswer {
-        let query = try call.query(["filter"])
-        let filter = try CallerFilter(query["filter"] ?? "", at: context.now(), tenant: call.publisher.tenant)
+        let query = try call.query(["filter", "zone"])
+        let filter = try CallerFilter(CallerFilter.Text(query), at: context.now(), for: call.publisher)
+        try filter.requireResults(of: "failures")
         let report = try APIProblem.catching { () throws(JobFailure) in
             try answers.failureReport(filter.filter, keepingSettled: true)
         }
@@ -111,7 +140,9 @@ struct ResultDesk: Sendable {
             return one
         }
         let words = ["since", "until"].compactMap { name in query[name].map { "\(name):\($0)" } }
-        let times = try CallerFilter(words.joined(separator: " "), at: context.now(), tenant: nil).filter
+        let asked = try CallerFilter(words.joined(separator: " "), at: context.now(), tenant: nil)
+        try asked.requireResults(of: "dead letters")
+        let times = asked.filter
         let codes = query["code"]?.byteParts(between: ",").filter { !$0.isEmpty }.map(String.init) ?? []
         guard codes.count <= PlanOrder.maximumCodes else { throw .invalid("code has at most \(PlanOrder.maximumCodes) codes.") }
         let page = try APIProblem.catching { () throws(JobFailure) in
@@ -123,6 +154,49 @@ struct ResultDesk: Sendable {
         json.add("next", value: page.next)
         json.add("searched", value: page.searched)
         return APIAnswer(status: 200, json: json.bytes, headers: ["Cache-Control": "no-store"])
+    }
+}
+
+extension CallerFilter.Text {
+    /// The members of a query, or of a search's body, where a cursor knows the zone of the first page.
+    init(_ query: [String: String], zone: String? = nil) {
+        self.init(
+            filter: query["filter"] ?? "", zone: query["zone"] ?? zone ?? LocalZone.utc.name, from: query["from"], to: query["to"]
+        )
+    }
+}
+
+extension ListCursor {
+    /// True if it is a place in a list of this order.
+    func isPlace(in order: SearchPage.Order) -> Bool {
+        switch place {
+        case .requests: order == .published
+        case .results: order == .finished
+        }
+    }
+}
+
+extension CallerFilter {
+    /// Says which rows a publisher may see. A dead letter is compared byte by byte, so that its title would be found, too.
+    fileprivate func isVisible(to publisher: Publisher) -> @Sendable (SearchRow) -> Bool {
+        let hidesLetters = filter.isAboutRequests && !publisher.scopes.contains(.payload)
+        return { [tenant = publisher.tenant] row in
+            (tenant == nil || row.tenant == tenant) && !(hidesLetters && row.isDeadLetter)
+        }
+    }
+
+    /// A row of a list as a publisher may see it.
+    fileprivate func item(_ row: SearchRow, for publisher: Publisher) -> [UInt8] {
+        row.json(
+            revealing: meaning.givenNames, isPayloadVisible: publisher.scopes.contains(.payload), isSought: isSought)
+    }
+
+    /// Adds the order of a list, and how the filter was understood.
+    fileprivate func describe(in order: SearchPage.Order, to json: inout JSONObject) {
+        json.add([
+            "order": order.rawValue, "from": filter.since.map { Timestamp(milliseconds: $0).text },
+            "to": filter.until.map { Timestamp(milliseconds: $0).text }, "zone": zone.name, "read_as": meaning.description,
+        ])
     }
 }
 

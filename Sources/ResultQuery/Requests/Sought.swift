@@ -20,6 +20,8 @@ public struct Sought: Sendable, Equatable {
     public let isNegated: Bool
     /// The values as they were written, one of which is enough. `*` stands for any characters in a value that `hasPattern`.
     public let values: [Value]
+    /// False for whoever may not read titles: their words match nothing then.
+    public var matchesTitles = true
 
     /// One of the values.
     public struct Value: Sendable, Equatable {
@@ -49,4 +51,39 @@ extension ResultFilter {
     public var givenNames: [String] {
         sought.filter { $0.mayBePerson && !$0.isNegated }.flatMap(\.values).filter { !$0.hasPattern }.map(\.text)
     }
+
+    /// The same filter for whoever may not read titles.
+    public var withoutTitles: ResultFilter {
+        seeking(
+            sought.map { condition in
+                var condition = condition
+                condition.matchesTitles = false
+                return condition
+            })
+    }
+
+    /// The filter for sends to tags and to all that may have reached the persons whom this one seeks.
+    public var ofBroadSends: ResultFilter {
+        let kinds: [AudienceSummary.Kind] = [.all, .tags, .expression]
+        return seeking(
+            sought.filter { $0.isNegated || !$0.mayBePerson } + [Sought(.audience, values: kinds.map { .init($0.rawValue) })])
+    }
+
+    /// The same filter with other conditions on requests.
+    private func seeking(_ conditions: [Sought]) -> ResultFilter {
+        var filter = ResultFilter()
+        for term in terms { filter.add(term) }
+        for condition in conditions { filter.add(condition) }
+        if let since { filter.add(since: since) }
+        if let until { filter.add(until: until) }
+        return filter
+    }
+
+    /// True if names of users or devices are sought by a pattern, which can guess what it does not know.
+    public var guessesNames: Bool {
+        sought.contains { $0.mayBePerson && $0.values.contains(where: \.hasPattern) }
+    }
+
+    /// True if words of titles alone are sought by name.
+    public var asksForTitles: Bool { sought.contains { $0.subject == .title } }
 }

@@ -43,7 +43,7 @@ struct SoughtValues {
         isNegated = sought.isNegated
         isPerson = sought.mayBePerson
         let hasHandles = kinds.contains(.handle)
-        let hasWords = readsTitles && (sought.subject == .title || sought.subject == .anything)
+        let hasWords = readsTitles && sought.matchesTitles && (sought.subject == .title || sought.subject == .anything)
         values = sought.values.map { value in
             let handles = hasHandles && !value.hasPattern ? Self.handles(of: value.text) : []
             let words = hasWords ? TextWords.words(of: value.text, keepingStars: value.hasPattern) : []

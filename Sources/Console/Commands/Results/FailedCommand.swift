@@ -27,7 +27,7 @@ extension Command {
 
 enum FailedCommand {
     static func run(_ invocation: Invocation) throws(CommandFailure) -> ExitCode {
-        let wanted = try invocation.filter(invocation.arguments.operands)
+        let wanted = try invocation.filterOfResults(invocation.arguments.operands)
         let filter = FailureReport.narrowed(wanted)
         let timeout = try invocation.arguments.duration("timeout") ?? .seconds(10)
         let settings = try invocation.settings()

@@ -9,10 +9,12 @@ extension Command {
     private static let timeout = Flag("timeout", "DURATION", "How long to wait for the brokers", default: "10s")
 
     static let resultsList = Command(
-        "results list", .results, "List the newest results", operands: "[FILTER...]", maximumOperands: .max,
+        "results list", .results, "List the newest requests and what became of them", operands: "[FILTER...]",
+        maximumOperands: .max,
         acceptsFilter: true,
         examples: [
-            "pushfan results list", "pushfan results list state:failed,rejected -hub:test since:1h",
+            "pushfan results list alice yesterday", "pushfan results list state:failed,rejected -hub:test since:1h",
+            "pushfan results list state:waiting user:alice --json",
             "pushfan results list error:hub_throttled label.campaign:mlb -n 500 -o csv",
             "pushfan results list 'took:>30s' 'attempts:>2' since:2026-11-21 until:2026-11-22T10:00Z -o wide",
         ],
@@ -22,10 +24,14 @@ extension Command {
                 [
                     Flag("limit", "N", "How many", letter: "n", default: "20"),
                     Flag("newest", "first|last", "Where the newest stand", default: "last", choices: ["first", "last"]),
+                    Flag("json", nil, "A line of JSON for each request, with whom it went to, as GET /v1/requests has it"),
                 ] + ResultFilter.flags + [.index]),
-            .output(OutputFormat.allCases), .kafka(topics: ["results"], and: [timeout]),
+            .output(OutputFormat.allCases),
+            .kafka(
+                topics: ["requests", "results"],
+                and: FlagGroup.settings([("group", "NAME", "kafka.group_id")]) + [timeout]),
         ],
-        readOn: "pushfan help filters, pushfan help --page results", run: ResultsCommands.list)
+        readOn: "pushfan help filters, pushfan help --page results", run: ListCommand.run)
 
     static let resultsShow = Command(
         "results show", .results, "Show what became of one request, or where it is", operands: "ID", maximumOperands: 1,
@@ -61,20 +67,4 @@ extension Command {
             .output([.table, .wide, .ndjson, .csv]), .kafka(topics: ["results"], and: [timeout]),
         ],
         readOn: "pushfan help filters", run: TailCommand.run)
-}
-
-enum ResultsCommands {
-    /// Lists the results, or reports that there are none.
-    static func list(_ invocation: Invocation) throws(CommandFailure) -> ExitCode {
-        let filter = try invocation.filter(invocation.arguments.operands)
-        let limit = try invocation.arguments.integer("limit", in: 1...1_000_000) ?? 20
-        let timeout = try invocation.arguments.duration("timeout") ?? .seconds(10)
-        let settings = try invocation.settings()
-        let answers = try invocation.results(settings, timeout: timeout)
-        var records = try invocation.perform(settings) { () throws(JobFailure) in try answers.newest(limit, filter) }
-        guard !records.isEmpty else { throw CommandFailure(.nothingMatched, "no result matches") }
-        if invocation.arguments.value("newest") == "first" { records.reverse() }
-        try invocation.streams.out(invocation.arguments.format(), ResultTable.of(records), records.map(\.line))
-        return .done
-    }
 }

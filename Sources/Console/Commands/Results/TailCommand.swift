@@ -8,7 +8,7 @@ import Settings
 /// `pushfan results tail`.
 enum TailCommand {
     static func run(_ invocation: Invocation) throws(CommandFailure) -> ExitCode {
-        let filter = try invocation.filter(invocation.arguments.operands)
+        let filter = try invocation.filterOfResults(invocation.arguments.operands)
         guard filter.until == nil else { throw .usage("what comes has no end; `pushfan results list` knows until:") }
         let limit = try invocation.arguments.integer("limit", in: 1...Int.max) ?? .max
         let timeout = try invocation.arguments.duration("timeout") ?? .seconds(10)

@@ -39,6 +39,22 @@ struct OriginalReader {
 }
 
 extension OriginalReader {
+    /// Reads the request of an original, or returns nil where it is gone or another record stands at its place.
+    func request<Answer>(
+        of original: Original, reading body: (borrowing PushRequest, RecordPlace) -> Answer
+    ) throws(KafkaError) -> Answer? {
+        let place = original.place
+        guard let record = try record(at: place), let value = record.value,
+            original.mayBe(Original(at: place, publishedAt: record.publishedAt))
+        else { return nil }
+        let origin = RecordOrigin(
+            topic: place.topic, partition: place.partition, offset: place.offset,
+            timestamp: record.publishedAt ?? Timestamp(milliseconds: 0), isDated: record.publishedAt != nil)
+        var request = PushRequest()
+        _ = RequestReader(from: .own).read(value.span, headers: record.knownHeaders, origin: origin, into: &request)
+        return body(request, place)
+    }
+
     /// True if another record than the original of an item stands at its place, by its time.
     func isReplaced(_ item: ReplayItem) throws(KafkaError) -> Bool {
         guard let record = try record(at: item.place) else { return false }

@@ -24,7 +24,19 @@ struct PlanCandidates {
         var ambiguous: SendSet
     }
 
-    private let limit: Int
+    /// A result that was wanted, of whose request it is not known yet whether it is sought.
+    struct Unread {
+        let original: Original
+        /// The sends that it leaves in any case.
+        let lines: [ReplayLeft]
+        /// The reason for which nothing of it can be replayed, or nil.
+        let reason: Leftover?
+    }
+
+    /// The most requests, and the most results of which it is not known whether they are wanted.
+    let limit: Int
+    /// Requests are sought by what results do not say.
+    private let isSought: Bool
     private let policy: ReplayPolicy
     private var matcher: ResultMatcher
     private var reading = JSONDocument()
@@ -41,6 +53,7 @@ struct PlanCandidates {
     /// Nothing is gathered yet.
     init(_ filter: ResultFilter, _ policy: ReplayPolicy, _ history: ReplayHistory, limit: Int) {
         matcher = ResultMatcher(filter)
+        isSought = !filter.sought.isEmpty
         self.policy = policy
         self.history = history
         self.limit = limit
@@ -53,18 +66,24 @@ struct PlanCandidates {
         guard matcher.matches(value, writtenAt: record.timestamp ?? 0), let result = SettledResult(matcher.document) else {
             return
         }
-        matchedCount += 1
         let eligibility = Eligibility(of: result, after: history, under: policy)
         let replayed = eligibility.left[.replayed, default: SendSet()].union(eligibility.left[.delivered, default: SendSet()])
-        for (reason, sends) in eligibility.left where reason != .replayed && reason != .delivered {
-            leave(
-                ReplayLeft(
-                    reason: reason, requestID: result.requestID, place: result.original.place,
-                    publishedAt: result.original.publishedAt, sends: sends))
+        let lines = eligibility.left.filter { $0.key != .replayed && $0.key != .delivered }.map { reason, sends in
+            ReplayLeft(
+                reason: reason, requestID: result.requestID, place: result.original.place,
+                publishedAt: result.original.publishedAt, sends: sends)
         }
         var open = eligibility.sends
         if history.replayed(result.original) != SendSet() { open = open.union(replayed) }
-        guard !open.isEmpty else { return countLeft(eligibility.mainReason) }
+        let found = Unread(original: result.original, lines: lines, reason: open.isEmpty ? eligibility.mainReason : nil)
+        if !isSought {
+            count(found, leave: leave)
+        } else if unread.count < limit {
+            unread.append(found)
+        } else {
+            isOverfull = true
+        }
+        guard !open.isEmpty else { return }
         guard list.count < limit else {
             isOverfull = true
             return
@@ -81,8 +100,29 @@ struct PlanCandidates {
     /// Results of which nothing can be replayed, by the reason.
     private(set) var left: [Leftover: Int] = [:]
 
-    private mutating func countLeft(_ reason: Leftover?) {
-        if let reason { left[reason, default: 0] += 1 }
+    /// The results of which it is not known yet whether their requests are sought.
+    private var unread: [Unread] = []
+
+    /// Keeps what belongs to requests that are sought, as their originals show, which are asked for in the order of their places.
+    mutating func keep(
+        isSought: (Original) throws(KafkaError) -> Bool, leave: (ReplayLeft) -> Void
+    ) throws(KafkaError) {
+        var kept: Set<RecordPlace> = []
+        for found in unread.sorted(by: { $0.original.place < $1.original.place }) {
+            if !kept.contains(found.original.place) {
+                guard try isSought(found.original) else { continue }
+                kept.insert(found.original.place)
+            }
+            count(found, leave: leave)
+        }
+        unread = []
+        list = list.filter { kept.contains(original(of: $0).place) }
+    }
+
+    private mutating func count(_ found: Unread, leave: (ReplayLeft) -> Void) {
+        matchedCount += 1
+        for line in found.lines { leave(line) }
+        if let reason = found.reason { left[reason, default: 0] += 1 }
     }
 
     private mutating func number(of topic: String) -> Int32 {

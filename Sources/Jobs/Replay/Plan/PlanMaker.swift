@@ -59,6 +59,7 @@ package struct PlanMaker {
         header.jobsOffset = log.end
         var candidates = PlanCandidates(filter.withParts, policy, log.history, limit: limit)
         try gather(filter, into: &candidates)
+        if !filter.sought.isEmpty { try keepSought(by: filter, of: &candidates) }
         try candidates.close(isCancelled: context.isCancelled)
         header.counts.matched = candidates.matchedCount
         header.counts.left = candidates.left
@@ -77,7 +78,25 @@ package struct PlanMaker {
         defer { reader.close() }
         let file = file
         try scan.read(reader) { record in candidates.take(record) { file.add($0.json) } }
-        guard !candidates.isOverfull else { throw .tooManyRequests(limit: candidates.list.count) }
+        guard !candidates.isOverfull else { throw .tooManyRequests(limit: candidates.limit) }
+    }
+
+    /// Keeps the candidates whose originals are what is sought. One that is gone cannot be compared, and is none.
+    private func keepSought(by filter: ResultFilter, of candidates: inout PlanCandidates) throws(JobFailure) {
+        var seeking = ResultFilter()
+        for condition in filter.sought { seeking.add(condition) }
+        let (matcher, file) = (RequestMatcher(seeking), file)
+        try JobFailure.naming(.readOriginals) { () throws(KafkaError) in
+            let originals = try OriginalReader(context.kafka, readAhead: Self.readAhead, timeout: context.timeout)
+            try candidates.keep { original throws(KafkaError) in
+                guard !context.isCancelled() else { return false }
+                return try originals.request(of: original) { request, place in
+                    if case .named = matcher.match(request, from: place.topic, partition: place.partition) { true } else { false }
+                } ?? false
+            } leave: {
+                file.add($0.json)
+            }
+        }
     }
 
     private mutating func readOriginals(

@@ -98,6 +98,11 @@ enum PlanCommand {
             filter = try invocation.filter(invocation.arguments.operands)
             exceptions = ReplayPlanHeader.Exceptions(of: filter)
         }
+        guard !filter.asksForOpen else {
+            throw .usage(
+                "the filter asks for requests that have no result yet, of which there is nothing to replay",
+                hint: "`pushfan results list` lists them")
+        }
         return (PlanMaker.narrowed(filter), exceptions)
     }
 
