@@ -120,7 +120,7 @@ extension RequestSearch {
         }
     }
 
-    /// Finds a page of dead letters, which are nobody's, by the moments at which they were given up.
+    /// Finds a page of dead letters, which have no owner, by the moments at which they were given up.
     func deadLetters(
         _ limit: Int, matching filter: ResultFilter, after cursor: SearchCursor?, patience: Duration?,
         isVisible: @Sendable (SearchRow) -> Bool
