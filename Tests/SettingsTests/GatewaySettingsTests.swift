@@ -84,6 +84,30 @@ import Testing
         #expect(wait.sendWait == .seconds(20))
     }
 
+    @Test func theIndexOfRequestsHasItsBoundsAndItsRule() throws {
+        let built = try gateway().index
+        #expect(built.keep == .seconds(7 * 86_400) && built.byteLimit == 8 << 30 && built.names == .plain)
+        let index = try gateway(
+            file: "gateway: {index: {keep: 24h, bytes: 512MiB, names: encrypted, key_file: /run/index-key}}"
+        ).index
+        #expect(index.keep == .seconds(86_400) && index.byteLimit == 512 << 20)
+        #expect(index.names == .encrypted(keyFile: "/run/index-key"))
+        #expect(try gateway(["PUSHFAN_GATEWAY_INDEX_NAMES": "omit"]).index.names == .omitted)
+    }
+
+    static let faultyIndexes: [(variables: [String: String], key: String)] = [
+        (["NAMES": "encrypted"], "gateway.index.key_file"), (["NAMES": "hidden"], "gateway.index.names"),
+        (["BYTES": "63MiB"], "gateway.index.bytes"), (["BYTES": "8GB"], "gateway.index.bytes"),
+        (["BYTES": "99999999999999GiB"], "gateway.index.bytes"), (["BYTES": "GiB"], "gateway.index.bytes"),
+        (["KEEP": "1m"], "gateway.index.keep"),
+    ]
+
+    @Test(arguments: faultyIndexes) func aFaultOfTheIndexIsNamed(variables: [String: String], key: String) throws {
+        let all = variables.map { ("PUSHFAN_GATEWAY_INDEX_" + $0.key, $0.value) }
+        let error = #expect(throws: SettingsError.self) { try gateway(Dictionary(uniqueKeysWithValues: all)) }
+        #expect(error?.problems.map(\.key) == [key])
+    }
+
     static let pages: [(variables: [String: String], isServed: Bool)] = [
         (["KEYS_FILE": "/run/keys"], true), (["KEYS_FILE": "/run/keys", "LISTEN": "[::1]:0"], true), ([:], false),
         (["KEYS_FILE": "/run/keys", "UI": "off"], false),
