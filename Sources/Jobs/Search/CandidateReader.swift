@@ -28,7 +28,10 @@ struct CandidateReader {
         let origin = RecordOrigin(
             topic: partition.topic, partition: partition.partition, offset: record.offset,
             timestamp: Timestamp(milliseconds: record.timestamp ?? 0), isDated: record.timestamp != nil)
-        return candidate(of: record, value: value, from: origin, isOwn: partition.topic == own)
+        // Headers may say an id, and most records have none.
+        takeHeaders(of: record)
+        guard !matcher.rulesOut(value, headers: headers) else { return nil }
+        return read(value, from: origin, isOwn: partition.topic == own)
     }
 
     /// Reads a record that holds a request which was published at `origin`. Nil for one that does not match.
@@ -36,6 +39,10 @@ struct CandidateReader {
         of record: borrowing ConsumedRecord, value: Span<UInt8>, from origin: RecordOrigin, isOwn: Bool
     ) -> SearchCandidate? {
         takeHeaders(of: record)
+        return read(value, from: origin, isOwn: isOwn)
+    }
+
+    private mutating func read(_ value: Span<UInt8>, from origin: RecordOrigin, isOwn: Bool) -> SearchCandidate? {
         let reading = RequestReader(from: isOwn ? .own : .open).read(value, headers: headers, origin: origin, into: &request)
         if case .unreadable = reading { return unreadable(value, from: origin) }
         let match = matcher.match(request, from: origin.topic, partition: origin.partition)

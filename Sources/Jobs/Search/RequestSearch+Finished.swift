@@ -138,7 +138,8 @@ extension RequestSearch {
                 filter, codes: [], terms: .init(limit: limit - rows.count, withValues: true), after: place, patience: patience)
             read += page.searched
             for letter in page.rows where bytes.matches(letter.value ?? []) {
-                var row = SearchRow(id: letter.record.description, publishedAt: letter.record.publishedAt?.milliseconds ?? 0)
+                var row = SearchRow(
+                    id: letter.record.place.description, publishedAt: letter.record.publishedAt?.milliseconds ?? 0)
                 (row.place, row.standing) = (letter.record.place, .init(state: nil))
                 if filter.holds(for: row, from: letter.topic), isVisible(row) { rows.append(row) }
             }
