@@ -83,13 +83,12 @@ final class OperatorEndpoints: Sendable {
         now = services.now
         self.context = context
         self.keeper = keeper
+        let search = RequestSearch(context, terms: configuration.groupTerms, answers: answers, index: requestIndex)
         results = ResultDesk(
-            context: context, answers: answers,
-            search: RequestSearch(context, terms: configuration.groupTerms, answers: answers, index: nil),
-            isIndexed: { keeper?.isCurrent ?? false })
+            context: context, answers: answers, search: search, isIndexed: { keeper?.isCurrent ?? false })
         tracers = TracerPool(context, terms: configuration.groupTerms, keeper: keeper)
         lives = LifeSearch(context: context, answers: answers, terms: configuration.groupTerms)
-        twinSearch = RequestSearch(context, terms: configuration.groupTerms, answers: answers, index: nil)
+        twinSearch = search
         replays = ReplayDesk(
             context: context, planning: configuration.planning, hubs: configuration.worker.routes,
             callsAtOnce: configuration.callsAtOnce, answers: answers,
@@ -185,6 +184,11 @@ final class OperatorEndpoints: Sendable {
     /// True if searching results costs next to nothing.
     var isIndexCurrent: Bool { keeper?.isCurrent ?? false }
 
+    /// True if requests and results are found without reading topics.
+    private var isEachIndexCurrent: Bool {
+        if case .current? = requestIndex?.condition { isIndexCurrent } else { false }
+    }
+
     private var searching: JobThreads { isIndexCurrent ? finding : scanning }
 
     /// Says when the work for an answer that is asked for now has to end.
@@ -258,7 +262,7 @@ final class OperatorEndpoints: Sendable {
         let end = twinWaits.add(until: deadline, then: then)
         let isOver: @Sendable () -> Bool = { [now] in now() >= deadline }
         // Without an index it reads topics. Whoever asks gets an answer in time, however much is before it.
-        let problem = scanning.put(for: asker.keyID, of: asker.tenant) { [self] in
+        let problem = (isEachIndexCurrent ? finding : scanning).put(for: asker.keyID, of: asker.tenant) { [self] in
             guard !isOver() else { return end(nil) }
             end((try? query.twins(by: twinSearch.ending(when: isOver), for: asker, within: TwinWaits.patience)) ?? nil)
         }
@@ -295,7 +299,7 @@ final class OperatorEndpoints: Sendable {
     /// The threads for a call, by the time that it takes. No body is read for that.
     private func threads(for call: OperatorCall) -> JobThreads {
         switch call.route {
-        case .results, .searchResults: searching
+        case .results, .searchResults: isEachIndexCurrent ? finding : scanning
         // Without a filter it counts dead letters, too.
         case .failures: (try? call.query(["filter"])["filter"]) ?? "" == "" ? scanning : searching
         case .searchFailures, .deadLetters: scanning
