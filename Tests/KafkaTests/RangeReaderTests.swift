@@ -59,4 +59,21 @@ struct RangeReaderTests {
             #expect(offsets == [[2, 3, 4], [], [0], [8, 9]])
         }
     }
+
+    @Test func aReadingEndsWhenItsCallerHasHadEnough() throws {
+        let mock = try Mock(partitions: 1)
+        defer { mock.close() }
+        for number in 0..<200 { try mock.producer.write("\(number)", to: mock.topic, partition: 0) }
+        try mock.producer.flush(timeout: farDeadline)
+        let reader = try RangeReader(mock.cluster.configuration)
+        let parts = [RangeReader.Part(mock.partition(0), offsets: 0..<200)]
+        for (isOver, isWhole) in [(true, false), (false, true)] {
+            var count = 0
+            let hasReadAll = try reader.read(parts, timeout: farDeadline, unless: { isOver }) { _, _ in
+                count += 1
+                return true
+            }
+            #expect(hasReadAll == isWhole && (count == 200) == isWhole && count <= 200)
+        }
+    }
 }
