@@ -117,8 +117,10 @@ struct FilterParser {
     private mutating func readBareWords(
         into filter: inout ResultFilter, isNegated: Bool, start: Int
     ) throws(FilterError) {
-        let words = try readWords(allowsGaps: true).filter { !$0.text.isEmpty }
-        guard let first = words.first else {
+        let begins = index < scalars.count && scalars[index] != "," && !Self.isBlank(scalars[index])
+        let words = begins ? try readWords(allowsGaps: true) : []
+        guard let first = words.first, words.allSatisfy({ !$0.text.isEmpty }) else {
+            if !begins { _ = take { !Self.isBlank($0) } }
             throw FilterError(
                 at: start + 1, word: String(String.UnicodeScalarView(scalars[start..<index])),
                 reason: "is no term; expected a word, or a name, a colon and a value, such as state:failed or "
@@ -241,7 +243,7 @@ struct FilterParser {
         }
     }
 
-    /// Reads values with commas between them. Where gaps are allowed, nothing may stand before or behind a comma.
+    /// Reads values with commas between them. Where gaps are allowed, nothing may stand behind a comma.
     private mutating func readWords(allowsGaps: Bool = false) throws(FilterError) -> [Word] {
         var words: [Word] = []
         while true {

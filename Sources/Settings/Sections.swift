@@ -201,6 +201,11 @@ public enum PageRule: Sendable {
     case off
 }
 
+/// The rule for names and titles in the index of requests.
+public enum IndexNamesRule: String, Sendable, CaseIterable {
+    case plain, encrypted, omit
+}
+
 /// The settings of the gateway for apps and back ends.
 public struct GatewaySettings: Sendable {
     /// The address at which it serves them.
@@ -231,8 +236,12 @@ public struct GatewaySettings: Sendable {
     public let docsURL: String?
     /// The name of the environment, which the page shows.
     public let title: String?
-    /// The folder of plans of replays and of the index of results.
+    /// The folder of plans of replays and of the indexes.
     public let stateFolder: String?
+    /// The age at which requests leave their index, and its most bytes.
+    public let (indexKeep, indexBytes): (Duration, Int)
+    /// The rule for names and titles in the index of requests, and the file with the secret that encrypts them.
+    public let (indexNames, indexKeyFile): (IndexNamesRule, String?)
 
     init(_ read: inout SettingReader) throws(SettingsError) {
         listen = try read(
@@ -290,8 +299,21 @@ public struct GatewaySettings: Sendable {
         stateFolder = read.optional(
             "gateway.state_dir", as: .line("the path of a folder"),
             summary:
-                "The folder of an index of the results and of plans of replays; without it results are read from Kafka, and nothing is planned."
+                "The folder of indexes of requests and results, and of plans of replays; without it both are read from Kafka, and nothing is planned."
         )
+        indexKeep = try read(
+            "gateway.index.keep", as: .duration(.seconds(3600) ... .seconds(2_419_200)), default: "168h",
+            summary: "The age at which requests leave the index in gateway.state_dir; what is older is read from Kafka.")
+        indexBytes = try read(
+            "gateway.index.bytes", as: .byteCount(64 << 20...1 << 40), default: "8GiB",
+            summary: "The most bytes of the index of requests; beyond them the oldest hour goes.")
+        indexNames = try read(
+            "gateway.index.names", as: .choice, default: "plain",
+            summary: "How users, installations and titles stand in the index of requests: as they are, encrypted, or not at all.")
+        indexKeyFile = read.optional(
+            "gateway.index.key_file", as: .line("the path of a file"),
+            summary:
+                "The file with 32 random bytes or more that encrypt the index of requests, for gateway.index.names: encrypted.")
     }
 }
 

@@ -17,7 +17,7 @@ extension Settings {
     /// - Returns: The configuration. No service that it names was contacted.
     /// - Throws: `SettingsError` naming every key that is missing or wrong, or with which a gateway cannot work.
     public func gatewayConfiguration(version: String) throws(SettingsError) -> GatewayConfiguration {
-        var problems = signInProblems() + userTagProblems()
+        var problems = signInProblems() + userTagProblems() + indexProblems()
         guard let settings = gatewayHub(&problems), let hub = usable(settings, noting: &problems), problems.isEmpty else {
             throw SettingsError(problems: problems)
         }
@@ -45,6 +45,7 @@ extension Settings {
         configuration.groupID = kafka.groupID
         configuration.groupStart = kafka.start
         configuration.stateFolder = gateway.stateFolder
+        configuration.index = requestIndex
         configuration.planning = planning()
         configuration.callsAtOnce = worker.maxInFlight
         // With another hub that is wrong, requests are explained for its own hub alone.
@@ -53,6 +54,23 @@ extension Settings {
             configuration.knowsAllHubs = sketch.isWhole && sketch.hubs.count > 1
         }
         return configuration
+    }
+
+    private var requestIndex: RequestIndexTerms {
+        var terms = RequestIndexTerms()
+        (terms.keep, terms.byteLimit) = (gateway.indexKeep, gateway.indexBytes)
+        switch gateway.indexNames {
+        case .plain: terms.names = .plain
+        case .omit: terms.names = .omitted
+        case .encrypted: terms.names = gateway.indexKeyFile.map { .encrypted(keyFile: $0) } ?? .omitted
+        }
+        return terms
+    }
+
+    /// An encrypted index needs a key.
+    private func indexProblems() -> [SettingProblem] {
+        guard gateway.indexNames == .encrypted, gateway.indexKeyFile == nil else { return [] }
+        return [missing("gateway.index.key_file", expected: "the path of a file with 32 random bytes or more")]
     }
 
     private var servesPage: Bool {

@@ -31,6 +31,7 @@ extension Settings {
         hub.region = settings.region
         hub.callsAtOnce = worker.loops * settings.maxInFlight
         hub.callsPerSecond = settings.rateLimit
+        hub.tracksOutcomes = settings.tracksOutcomes
         return hub
     }
 }

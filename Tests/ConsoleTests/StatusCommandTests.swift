@@ -58,6 +58,33 @@ import Testing
         #expect(done.harness.run("status -o json").output.contains(#""lag_records":0,"lag_ms":0"#))
     }
 
+    @Test func incidentsAreReadFromTheTopicOfGateways() throws {
+        let broker = try Self.broker(committed: 5)
+        let before = broker.harness.run("status --incidents")
+        #expect(before.code == .done && before.messages.contains("0 incidents in 14 days"))
+        let producer = try Producer(
+            KafkaConfiguration(bootstrapServers: broker.cluster.bootstrapServers), transactionalID: nil)
+        defer { producer.close(timeout: .zero) }
+        try? broker.cluster.createTopic("push.history.v1", partitions: 1)
+        let topic = try #require(try producer.warmUp(topics: ["push.history.v1"], timeout: farDeadline).first)
+        let minute = #"{"at":"2026-11-21T11:00:00.000Z","covered_ms":60000,"finished":{"sent":1}}"#
+        let throttled =
+            #"{"incident":{"id":"x","kind":"hub_throttled","subject":"sh\u001bop","from":"2026-11-21T11:00:00.000Z","lasted_ms":720000,"#
+            + #""seen_ms":780000,"watched_ms":780000,"over":true,"failed":0,"expired":12,"waited":340}}"#
+        for record in [minute, throttled] {
+            try producer.produce(to: topic, partition: 0, key: nil, value: Array(record.utf8).span, timestamp: Self.now)
+        }
+        try producer.flush(timeout: farDeadline)
+        let outcome = broker.harness.run("status --incidents")
+        #expect(
+            outcome.code == .done
+                && outcome.output.contains("was throttled (429) for 12 min: 340 requests waited, 12 expired."))
+        #expect(!outcome.output.contains("\u{1B}") && outcome.messages.contains("1 incident in 14 days, of which 0 last"))
+        let json = broker.harness.run("status --incidents -o json").output
+        #expect(json.contains(#""kind":"hub_throttled""#) && json.contains(#""to":"2026-11-21T11:12:00.000Z","seconds":720"#))
+        #expect(broker.harness.run("status --incidents --max-age 1m").code == .usage)
+    }
+
     @Test func aWorkersPageIsShownBesideItsPartitions() throws {
         let page = """
             {"schema":1,"version":"v","hub":"demo","loops":[{"worker":"w1","mode":"running","circuit":"open","limit":64,"in_flight":3,\

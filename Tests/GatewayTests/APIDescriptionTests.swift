@@ -105,7 +105,7 @@ import Testing
             let request = HTTPServerRequest(method: "POST", target: "/x", body: body.example.json)
             try BodyReader(request, members: []).check()
         case .welcome, .newRegistration, .deleteRegistration, .secureText, .showRequest, .followRequest, .openAPI, .listRequests,
-            .listFailures, .listDeadLetters, .showStatus, .followStatus, .showHistory, .listReplays, .showReplay, .deletePlan,
+            .listFailures, .listDeadLetters, .showStatus, .followStatus, .showHistory, .listIncidents, .listReplays, .showReplay, .deletePlan,
             .followReplay,
             .listLeftovers, .listHolds:
             Issue.record("no test reads this body")

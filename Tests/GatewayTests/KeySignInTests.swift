@@ -160,6 +160,7 @@ func newKey(_ change: (inout KeyTerms) -> Void = { _ in }) throws -> NewKey {
         stage.test.clock.advance(seconds: 1)
         #expect((0..<3).map { _ in stage.check(slow.text) } == [signedIn, signedIn, .limited(500, burst: 4)])
         #expect(stage.counted("limited", 2))
+        #expect(stage.test.services.limited.take().values.reduce(0, +) == 2, "a sign of trouble of the key's tenant or source")
     }
 
     @Test func theRequestsOfABatchCountAsCalls() throws {

@@ -9,6 +9,7 @@ import Testing
 
 import class Jobs.ResultTracer
 import struct Jobs.RequestLife
+import struct Jobs.WhereaboutsReport
 
 @testable import Gateway
 
@@ -132,6 +133,9 @@ final class LookupStage: Sendable {
     let holdsSearches: Box<Bool>
     /// The results of any request that is searched for its life.
     let lives: Box<[ResultRecord]>
+    /// The place of any request that has no results, and the problem with which searches fail.
+    let report: Box<WhereaboutsReport?>
+    let problem: Box<APIProblem?>
     /// Cancellations that were written, and how each is reported.
     let cancelled: Box<[CancelRecord]>
     let delivery: Box<Result<Producer.Delivery, KafkaError>>
@@ -145,6 +149,7 @@ final class LookupStage: Sendable {
         clock.wall = { Timestamp(milliseconds: time.value) }
         let (trace, searches) = (Box<ResultTracer.Answer?>(.open(repetition: nil)), Box<[ResultSearch]>([]))
         let (held, holdsSearches, lives) = (Box<[@Sendable () -> Void]>([]), Box(false), Box<[ResultRecord]>([]))
+        let (report, problem) = (Box<WhereaboutsReport?>(nil), Box<APIProblem?>(nil))
         lookup = RequestLookup(clock: clock, watchLimit: watchLimit, held: HeldAnswers(connections: connections)) {
             _, search, then in
             searches.withLock { $0.append(search) }
@@ -164,13 +169,16 @@ final class LookupStage: Sendable {
                 then(.success(value.map { StoredRecord(timestamp: 1000, value: Array($0.utf8)) }))
             },
             search: { id, asker, then in
+                if let problem = problem.withLock({ $0 }) { return then(.failure(problem)) }
                 var life = RequestLife(id: id) { asker.maySee(RequestOwner(source: $0.source, tenant: $0.tenant)) }
                 for result in lives.withLock({ $0 }) {
                     life.take(
                         result.json.span, partition: result.partition, offset: result.offset, timestamp: result.timestamp)
                 }
-                then(.success(life.latest == nil ? .nothing : .life(life)))
+                guard life.latest == nil else { return then(.success(.life(life))) }
+                then(.success(report.withLock { $0 }.map { .whereabouts($0) } ?? .nothing))
             })
+        (self.report, self.problem) = (report, problem)
         (self.trace, self.searches, self.held) = (trace, searches, held)
         (self.holdsSearches, self.lives) = (holdsSearches, lives)
         (self.time, self.records, self.readCount) = (time, records, readCount)

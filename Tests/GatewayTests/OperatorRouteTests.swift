@@ -11,7 +11,8 @@ import Testing
         ("GET", "/v1/requests", OperatorRoute.results), ("HEAD", "/v1/requests", .results),
         ("POST", "/v1/requests:search", .searchResults), ("POST", "/v1/failures:search", .searchFailures),
         ("GET", "/v1/failures", .failures), ("GET", "/v1/deadletters", .deadLetters), ("GET", "/v1/status", .status),
-        ("GET", "/v1/status/events", .statusEvents), ("GET", "/v1/history", .history), ("GET", "/v1/replays", .replays),
+        ("GET", "/v1/status/events", .statusEvents), ("GET", "/v1/history", .history), ("GET", "/v1/incidents", .incidents),
+        ("GET", "/v1/replays", .replays),
         ("POST", "/v1/replays", .plan), ("GET", "/v1/replays/a%2Fb", .replay(id: "a/b")),
         ("GET", "/v1/replays/~..", .replay(id: "..")), ("DELETE", "/v1/replays/a", .deletePlan(id: "a")),
         ("GET", "/v1/replays/a/events", .replayEvents(id: "a")), ("GET", "/v1/replays/a/leftovers", .leftovers(id: "a")),
@@ -25,7 +26,8 @@ import Testing
     }
 
     @Test(arguments: [
-        "/v1/replays/", "/v1/replays/:run", "/v1/replays/a/b", "/v1/status/x", "/v1/failures/", "/v1/history/1", "/v1/holds/h-1",
+        "/v1/replays/", "/v1/replays/:run", "/v1/replays/a/b", "/v1/status/x", "/v1/failures/", "/v1/history/1",
+        "/v1/incidents/1", "/v1/holds/h-1",
         "/v1/holds/:release", "/v1/holds/h-1/x",
     ])
     func otherPathsLeadNowhere(path: String) {
@@ -35,7 +37,7 @@ import Testing
     @Test func aKeyNeedsAScopeOfTheRoute() {
         let every: [(OperatorRoute, Scope)] = [
             (.results, .read), (.searchResults, .read), (.failures, .read), (.searchFailures, .read), (.deadLetters, .read),
-            (.status, .read), (.history, .read), (.replays, .read),
+            (.status, .read), (.history, .read), (.incidents, .read), (.replays, .read),
             (.replays, .replay), (.replay(id: "a"), .replay), (.leftovers(id: "a"), .read), (.plan, .replay),
             (.deletePlan(id: "a"), .replay),
             (.holds, .read), (.holds, .operate), (.hold, .operate), (.release(id: "a"), .operate), (.cancelScope, .operate),
@@ -48,7 +50,7 @@ import Testing
         #expect(throws: APIProblem.forbiddenScope(.replay)) { try call(.plan, scopes: [.read]).checkRights() }
     }
 
-    @Test(arguments: [OperatorRoute.deadLetters, .status, .statusEvents, .history])
+    @Test(arguments: [OperatorRoute.deadLetters, .status, .statusEvents, .history, .incidents])
     func whatIsNotDividedByTenantsIsForKeysWithoutOne(route: OperatorRoute) {
         #expect(throws: APIProblem.notForTenants) { try call(route, scopes: [.read], tenant: "acme").checkRights() }
     }

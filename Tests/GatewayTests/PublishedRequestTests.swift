@@ -57,7 +57,7 @@ import Testing
         let published = try ask(gateway, "POST", "/v1/requests", [], #"{"id":"r-1",\#(Self.content)}"#)
         #expect(published.status == 202, "\(published.text)")
         let shown = try ask(gateway, "GET", "/v1/requests/r-1")
-        #expect(shown.status == 200 && shown.text == published.text, "\(shown.text)")
+        #expect(shown.status == 200 && shown.text.hasPrefix(published.text.dropLast(2)), "\(shown.text)")
         let place = #""topic":"\#(gateway.configuration.topics.requests)","partition":0,"offset":"0","accepted_at":""#
         #expect(shown.text.hasPrefix(#"{"id":"r-1","state":"accepted",\#(place)"#), "\(shown.text)")
         let head = try ask(gateway, "HEAD", "/v1/requests/r-1")
@@ -84,7 +84,7 @@ import Testing
         let line = try #require(published.head.split(separator: "\r\n").first { $0.hasPrefix("Location: ") })
         let location = line.dropFirst("Location: ".count)
         let shown = try ask(gateway, "GET", String(location))
-        #expect(shown.status == 200 && shown.text == published.text, "\(location): \(shown.text)")
+        #expect(shown.status == 200 && shown.text.hasPrefix(published.text.dropLast(2)), "\(location): \(shown.text)")
         let path = location.prefix { $0 != "?" }
         #expect(try ask(gateway, "POST", path + ":cancel").status == 202)
     }

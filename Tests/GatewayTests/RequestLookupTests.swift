@@ -21,7 +21,8 @@ import class Jobs.ResultTracer
         #expect(
             String(decoding: answer.body, as: UTF8.self)
                 == #"{"id":"a","state":"waiting","topic":"requests","partition":1,"offset":"7","#
-                + #""accepted_at":"1970-01-01T00:00:01.000Z","due_at":"1970-01-01T00:00:05.000Z"}"# + "\n")
+                + #""accepted_at":"1970-01-01T00:00:01.000Z","due_at":"1970-01-01T00:00:05.000Z","verdict":{"code":"waiting","#
+                + #""text":"Waits for 00:00:05 UTC (in 4 s).","reason":"It was published at 00:00:01 UTC."}}"# + "\n")
         #expect(stage.get("a", by: LookupStage.reader).last?.status == 200)
         for asker in [LookupStage.stranger, LookupStage.otherTenant] {
             #expect(stage.get("a", by: asker).last == stage.get("nothing", by: asker).last)
@@ -109,7 +110,7 @@ import class Jobs.ResultTracer
         let (answers, sink) = (stage.get("a?wait=10"), stage.follow("a").sink)
         #expect(answers.all.isEmpty && sink.text.contains("id: accepted\n") && !sink.isEnded)
         #expect(stage.get("a").text.contains(#""state":"accepted","#))
-        #expect(stage.get("a").text.contains(#","repeated":true}"#), "also while it is on its way")
+        #expect(stage.get("a").text.contains(#","repeated":true,"verdict":"#), "also while it is on its way")
         try stage.bring("failed", of: "a")
         #expect(answers.text.contains(#""state":"failed","#) && sink.isEnded)
     }

@@ -88,7 +88,8 @@ import Testing
 
     /// The calls that have an effect by a route: of those that bring a request one for each form.
     private static func calls(_ effect: String, _ route: (method: String, path: String), isForeign: Bool) -> [Call] {
-        let id = route.path.hasPrefix("/v1/replays") ? "0a1b2c3d" : route.path.hasPrefix("/v1/holds") ? hold.id : "of-bank"
+        let plan = route.method == "DELETE" ? "0a1b2c3e" : "0a1b2c3d"
+        let id = route.path.hasPrefix("/v1/replays") ? plan : route.path.hasPrefix("/v1/holds") ? hold.id : "of-bank"
         var call = Call(method: route.method, path: route.path.replacing("{id}", with: id))
         if let (members, source) = publication(effect, isForeign: isForeign) {
             return forms(of: call, members: members, source: source)
@@ -169,10 +170,13 @@ import Testing
         for topic in [topics.deadLetters, topics.replays, topics.history, topics.status] {
             try? cluster.createTopic(topic, partitions: 1)
         }
-        var header = ReplayPlanHeader(
-            jobID: "0a1b2c3d", createdAt: Timestamp(milliseconds: 1_764_000_000_000), filter: "", actor: "bank")
-        header.tenant = "bank"
-        try Data(header.json + [0x0A]).write(to: URL(fileURLWithPath: folder.path("state/replay-0a1b2c3d.ndjson")))
+        // One of them is deleted.
+        for id in ["0a1b2c3d", "0a1b2c3e"] {
+            var header = ReplayPlanHeader(
+                jobID: id, createdAt: Timestamp(milliseconds: 1_764_000_000_000), filter: "", actor: "bank")
+            header.tenant = "bank"
+            try Data(header.json + [0x0A]).write(to: URL(fileURLWithPath: folder.path("state/replay-\(id).ndjson")))
+        }
         let published = Call(method: "POST", path: "/v1/requests", body: #"{"id":"of-bank",\#(users)}"#)
         #expect(try ask(gateway, published, by: key([.publish], tenant: "bank")).status == 202)
         let producer = try Producer(KafkaConfiguration(bootstrapServers: cluster.bootstrapServers), transactionalID: nil)

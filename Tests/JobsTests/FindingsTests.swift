@@ -187,6 +187,24 @@ import Testing
             TopicFindings.of(try Self.topic("replays", one, compacted), brokerCount: 3, tool: Self.tool).map(\.state) == [.ok])
     }
 
+    /// A topic of an earlier version keeps minutes for a day, which is enough for those, and a user learns how to keep incidents.
+    @Test(
+        arguments: [
+            ("1209600000", "536870912", nil), ("-1", "-1", nil), ("86400000", "536870912", "retention.ms=1209600000"),
+            ("1209600000", "67108864", "retention.bytes=536870912"), ("3600000", "-1", "retention.ms=1209600000"),
+        ] as [(String, String, String?)])
+    func incidentsThatAreForgottenSoonAreWarnedOf(kept: String, bytes: String, remedy: String?) throws {
+        let one = [PartitionReplicas(leader: 1, count: 3, inSyncCount: 3)]
+        let settings = ["cleanup.policy": "delete", "retention.ms": kept, "retention.bytes": bytes]
+        let facts = try Self.topic("history", one, settings)
+        let found = TopicFindings.of(facts, brokerCount: 3, tool: Self.tool)
+        #expect(found.map(\.state) == [remedy == nil ? .ok : .warning])
+        if let remedy { #expect(found.first?.remedy?.contains("--entity-name push.history.v1 --add-config \(remedy)") == true) }
+        #expect(facts.role.problems(settings.map { TopicSetting(name: $0.key, value: $0.value) }).isEmpty)
+        let made = facts.role.topic(partitions: 12, replication: 1)
+        #expect(made.partitionCount == 1 && made.configuration.contains { $0.key == "retention.ms" && $0.value == "1209600000" })
+    }
+
     /// An order stands for 7 days at most, and whoever starts meanwhile must find it. Every policy, retention and size, and the setting that
     /// is the fault.
     @Test(

@@ -101,11 +101,12 @@ import Testing
             (":file:f/progress", "{}"), (":file:f", Self.record("f", chunks: 2)), (":file:f/1", part),
         ]
         let origin = RecordOrigin(topic: "lane", partition: 0, offset: 3, timestamp: Timestamp(milliseconds: 7))
-        let a = DividedRequest(origin: origin, at: Timestamp(milliseconds: 0), count: 4, endedCount: 2)
+        let a = DividedRequest(origin: origin, at: Timestamp(milliseconds: 0), count: 4, endedCount: 2, sentCount: 2)
         #expect(Self.read(lines, for: "a") == a)
         #expect(Self.read(lines, for: "lane:0:3") == a, "an id that is a place")
         #expect(
-            Self.read(lines, for: "f") == DividedRequest(origin: nil, at: Timestamp(milliseconds: 8), count: 2, endedCount: 1))
+            Self.read(lines, for: "f")
+                == DividedRequest(origin: nil, at: Timestamp(milliseconds: 8), count: 2, endedCount: 1, sentCount: 1))
         #expect(Self.read(lines, for: "nobody") == nil)
         // Its own record stands before what is read.
         let late = Array(lines.dropFirst(4))
@@ -113,7 +114,7 @@ import Testing
         let found = [Self.sighting(.requests, .done)]
         #expect(
             Self.read(late, for: "a", found: found)
-                == DividedRequest(origin: nil, at: Timestamp(milliseconds: 0), count: nil, endedCount: 1))
+                == DividedRequest(origin: nil, at: Timestamp(milliseconds: 0), count: nil, endedCount: 1, sentCount: 1))
         // What is finished is deleted, the record of the whole first or last.
         let deleted: [Line] = [("lane:0:3/0", nil), ("lane:0:3", nil), ("lane:0:3/2", nil)]
         #expect(Self.read(lines + deleted, for: "a", found: found) == nil)
@@ -129,7 +130,7 @@ import Testing
         let part = #"{"v":1,"state":"sent","outcome":"success"}"#
         let lines: [Line] = [("\(key(6))/0", part), ("\(key(7))/0", part), ("\(key(6))/1", part)]
         let found = [Self.sighting(.requests, .done, published: 7)]
-        let divided = DividedRequest(origin: nil, at: Timestamp(milliseconds: 1), count: nil, endedCount: 1)
+        let divided = DividedRequest(origin: nil, at: Timestamp(milliseconds: 1), count: nil, endedCount: 1, sentCount: 1)
         #expect(Self.read(lines, for: "a", found: found) == divided)
         #expect(Self.read(lines, for: "lane:0:3")?.endedCount == 1, "the newest at the place")
     }

@@ -30,7 +30,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ("-", 1, "-", "is no term"), (",", 1, ",", "is no term"), ("hub:a -,\"\"", 7, "-,\"\"", "is no term"),
+        ("-", 1, "-", "is no term"), (",", 1, ",", "is no term"), (",-*", 1, ",-*", "is no term"),
+        ("\"\",user:*", 1, "\"\",user:*", "is no term"), ("hub:a -,\"\"", 7, "-,\"\"", "is no term"),
         ("\"hub\":a", 6, ":", "cannot stand here"), ("alice\"b\"", 6, "\"", "cannot stand here"),
         ("hub:a  stat:failed", 8, "stat", "is no field"), ("users:alice", 1, "users", "is no field"),
         ("State:failed", 1, "State", "is no field"), ("LABEL.a:b", 1, "LABEL.a", "is no field"),

@@ -1,7 +1,7 @@
 // The frame of the page: the screens by the address, signing in, keys, and what is common to all screens.
 
 import {Problem, call, session} from './api.js'
-import {announce, button, duration, el, mark, say, show, state, untilText} from './kit.js'
+import {announce, button, count, duration, el, mark, say, show, state, untilText} from './kit.js'
 import * as stream from './live.js'
 import {go, link, memory, problemNotice} from './view.js'
 import {failures} from './failures.js'
@@ -171,11 +171,20 @@ function hold(isPaused) {
 
 function frame() {
   show(document.getElementById('nav'), session.current ? el('ul', {}, screens.map((screen) =>
-    el('li', {}, el('a', {href: link(screen.path), 'data-path': screen.path}, screen.label)))) : null)
+    el('li', {}, el('a', {href: link(screen.path), 'data-path': screen.path}, screen.label, el('span', {class: 'small number', 'data-count': screen.path}))))) : null)
   const {title, key, source, comment} = session.current ?? {}
   show(document.getElementById('where'), title ? ` ${title}` : null)
   show(document.getElementById('tools'), session.current ? [age, pausing, el('span', {class: 'small soft clip', 'data-key': true}, `${source}, key ${key}${comment ? `, ${comment}` : ''}`)] : null, themePicker(), button('Shortcuts', help, {'aria-haspopup': 'dialog', 'aria-keyshortcuts': '?'}),
     session.current ? button('Sign out', signOut, {title: `Key ${session.current.key}: ${session.current.scopes.join(', ')}`}) : null)
+}
+
+// The numbers of open failures and of dead letters, behind the names of their screens.
+function showCounts() {
+  const {open_failures: failures, dead_letters: deadletters} = stream.live.fleet ?? {}
+  for (const [path, number] of Object.entries({failures, deadletters})) {
+    const node = document.querySelector(`#nav [data-count=${path}]`)
+    if (node) say(node, number ? ` ${count(number)}` : '')
+  }
 }
 
 function themePicker() {
@@ -234,6 +243,7 @@ function showOrders() {
 function showBar() {
   showAge()
   showOrders()
+  showCounts()
 }
 
 // Keys.

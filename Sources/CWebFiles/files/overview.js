@@ -73,6 +73,19 @@ const hubColumns = [
   {title: 'Hold', cell: hold},
 ]
 
+// The failures of an incident, which end with it.
+const failuresOf = (incident, text) => el('a', {href: link('failures', undefined, {filter: incident.filter})}, text)
+
+const incidentColumns = [
+  {title: 'From', row: true, cell: (incident) => time(incident.from)},
+  {title: 'To', cell: (incident) => incident.to ? time(incident.to) : state('lasts', 'bad')},
+  {title: 'What', cell: (incident) => incident.text},
+  {title: 'Failed', number: true, cell: (incident) => count(incident.failed)},
+  {title: 'Expired', number: true, cell: (incident) => count(incident.expired)},
+  {title: 'Waited', number: true, cell: (incident) => count(incident.waited)},
+  {title: 'Open now', number: true, cell: (incident) => incident.filter ? failuresOf(incident, incident.open === undefined ? 'See' : count(incident.open)) : ''},
+]
+
 const mode = (worker) => worker.stale ? state('stale', 'bad') : state(worker.loops[0]?.mode ?? 'unknown', tone(worker.loops[0]?.mode))
 const all = (worker, name) => worker.loops.reduce((total, loop) => total + (loop[name] ?? 0), 0)
 
@@ -117,6 +130,9 @@ function open(view) {
     return view.ready()
   }
   let minutes = ranges.includes(Number(view.members.get('minutes'))) ? Number(view.members.get('minutes')) : 60
+  const incidents = el('div', {'data-incidents': true})
+  const incidentTable = table('Incidents of the last 14 days', incidentColumns, {data: (incident) => ({'data-incident': incident.kind})})
+  const incidentCard = el('section', {class: 'card', hidden: true}, incidentTable.node)
   const headline = el('div', {class: 'notice', 'data-verdict': true})
   const said = el('div', {class: 'row'})
   const tiles = {
@@ -150,6 +166,7 @@ function open(view) {
       show(headline, el('p', {}, live.reason || 'This key gets no live data.'))
       return view.ready()
     }
+    showIncidents(fleet)
     const found = verdict(live)
     headline.className = `notice ${found.tone}`
     const reasons = backlog?.reasons ?? []
@@ -181,6 +198,24 @@ function open(view) {
     say(more, [fleet.hubs_omitted && `${count(fleet.hubs_omitted)} more hubs`, fleet.hubs_partial && 'reports had no room for every hub, so sums may be too low',
       fleet.workers_omitted && `${count(fleet.workers_omitted)} more workers`].filter(Boolean).join('; '))
     view.ready()
+  }
+
+  // Incidents that last or ended within a day, and the failures that are open. A link with the focus keeps it.
+  function showIncidents(fleet) {
+    const {incidents: known = [], open_failures: open, dead_letters: letters, dead_letters_at_most: isMost} = fleet ?? {}
+    const left = [open && el('a', {href: link('failures')}, `${plural(open, 'failure')} open`), letters && el('a', {href: link('deadletters')}, `${isMost ? 'at most ' : ''}${plural(letters, 'dead letter')}`)].filter(Boolean)
+    const text = JSON.stringify([known.map((incident) => [incident.text, incident.to]), open, letters])
+    if (incidents.dataset.text === text || incidents.contains(document.activeElement)) return
+    incidents.dataset.text = text
+    show(incidents, known.map((incident) => el('p', {'data-incident': incident.id}, state(incident.text, incident.to ? 'warn' : 'bad'), ' ', el('span', {class: 'small soft'}, time(incident.from), ' → ', incident.to ? time(incident.to) : 'now', ' '), incident.filter && failuresOf(incident, 'Its failures'))),
+      left.length > 0 && el('p', {class: 'small'}, left.map((one, place) => [place > 0 && ' · ', one])))
+  }
+
+  async function askIncidents() {
+    const found = await get('v1/incidents', view.signal).catch(() => null)
+    if (!found || view.signal.aborted) return
+    incidentCard.hidden = !found.items.length
+    incidentTable.live(found.items, (incident) => incident.id)
   }
 
   // Asks how many failures are open once more was finished, and again: the index is a second behind. Without one, which makes it a search, it asks once.
@@ -223,18 +258,19 @@ function open(view) {
     }
   }
 
-  view.frame(el('div', {class: 'row end'}, range), said, headline,
+  view.frame(el('div', {class: 'row end'}, range), said, incidents, headline,
     el('section', {class: 'tiles', 'aria-label': 'Now', 'data-live': true}, Object.values(tiles).map((one) => one.node)),
     el('div', {class: 'pair'}, plots.outcomes.node, plots.latency.node, plots.flow.node, plots.backlog.node),
     el('div', {class: 'third'}, el('section', {class: 'card'}, laneTable.node), el('section', {class: 'card'}, hubsShown.node, hubTable.node, more,
       el('p', {class: 'small'}, el('a', {href: link('failures')}, 'What fails, by cause')))),
-    el('section', {class: 'card'}, workersShown.node, workerTable.node),
-    asCommands([{path: 'v1/status'}, {path: 'v1/status/events', isStream: true}, {path: `v1/history?minutes=${minutes}`}, {path: 'v1/failures'}], ['pushfan status', 'pushfan failed --all']))
-  const timer = setInterval(() => { if (!isQuiet()) { ask(); askFailures() } }, 10000)
+    el('section', {class: 'card'}, workersShown.node, workerTable.node), incidentCard,
+    asCommands([{path: 'v1/status'}, {path: 'v1/status/events', isStream: true}, {path: `v1/history?minutes=${minutes}`}, {path: 'v1/incidents'}, {path: 'v1/failures'}], ['pushfan status', 'pushfan status --incidents', 'pushfan failed --all']))
+  const timer = setInterval(() => { if (!isQuiet()) { ask(); askIncidents(); askFailures() } }, 10000)
   view.signal.addEventListener('abort', () => clearInterval(timer))
   follow(showLive, view.signal)
   showLive()
   ask()
+  askIncidents()
 }
 
 export const overview = {name: 'overview', title: () => 'Overview', open}

@@ -1,18 +1,18 @@
 // One request: what became of it, step by step, and its payloads.
 
 import {asCommands, call, get, may, segment, target} from './api.js'
-import {announce, button, bytes, count, duration, el, facts, notice, plural, shell, show, state, table, time, tone, untilText, withCode} from './kit.js'
-import {cancelDialog, countCommand, counting, holdButton, ordersOf, orderText, standing} from './holds.js'
+import {announce, button, bytes, count, duration, el, facts, notice, plural, shell, show, state, table, time, tone, withCode} from './kit.js'
+import {cancelDialog, countCommand, counting, holdButton, ordersOf, orderText} from './holds.js'
 import {member, pretty, without} from './json.js'
 import {isQuiet} from './live.js'
 import {quoted} from './requests.js'
 import {asResult, counts, doubts, go, link, needs, problemNotice} from './view.js'
 
-const states = {
-  sent: 'The hub accepted every call.', partial: 'The hub accepted some calls.', failed: 'The hub accepted no call, or it is unknown whether it did.',
-  rejected: 'The request has faults, and no call was made.', expired: 'Its expiry passed before the hub accepted it.',
-  cancelled: 'It was cancelled, or asked for a dry run.', duplicate: 'It repeats an earlier request, and no call was made.',
-}
+// The tone of each verdict. Those that wait have none of them.
+const tones = {sent: 'good', delivered: 'good', repaired: 'good', reached_nobody: 'bad', failed: 'bad', may_have_rung: 'bad', rejected: 'bad', dead_letter: 'bad',
+  cancelled: 'soft', dry_run: 'soft', duplicate: 'soft'}
+// The zone in which a verdict tells moments: that of all others on the page.
+const {timeZone: zone} = Intl.DateTimeFormat().resolvedOptions()
 const safeties = {
   safe: 'Safe: no device can have been reached.', ambiguous: 'It may ring twice: it is unknown whether devices were reached.',
   duplicate_risk: 'It would ring again: devices were reached.', pointless: 'Pointless: it would end the same way.',
@@ -89,10 +89,6 @@ const outcomeLine = (one) => {
 
 // The times for which orders have held it.
 const heldSpans = (answer) => answer.life?.held ?? answer.held ?? []
-function heldText({id, by, reason}) {
-  const until = standing().find((order) => order.id === id)?.until
-  return `Held by ${by}${until ? ` until ${untilText(until)}` : ''}: ${reason}`
-}
 const heldLine = (span) => [span.to ? ['held from ', time(span.from), ' to ', time(span.to), ': '] : ['held since ', time(span.from), ': '], span.reason, span.by && `by ${span.by}`]
 
 // A tenant, with what stands of it as a whole, and the way to hold it.
@@ -100,6 +96,17 @@ function tenantFact(tenant) {
   const orders = ordersOf('tenant', tenant)
   return el('span', {class: 'row'}, el('span', {class: 'clip'}, tenant), orders.map((order) => el('a', {href: link('holds'), class: 'clip'}, orderText(order))),
     orders.some((order) => order.kind === 'hold') ? null : holdButton({tenant}, `tenant ${tenant}`))
+}
+
+// A verdict, whose moments are in the reader's zone, and its reason.
+const told = ({code, text, reason}, more) => [
+  el('p', {class: 'clip', ...code === 'perhaps_twice' && {'data-twice': true}}, state(code.replaceAll('_', ' '), tones[code] ?? 'warn'), ' ', withCode(text)),
+  (reason || more) && el('p', {class: 'clip soft'}, withCode(reason), more)]
+
+// What was published within a minute with the same text to the same person.
+const twinText = ({id, published_at: at}, own) => {
+  const gap = Date.parse(at) - Date.parse(own)
+  return el('p', {class: 'clip', 'data-twin': true}, 'Another request with the same text went to the same person ', gap ? `${duration(Math.abs(gap))} ${gap > 0 ? 'later' : 'earlier'}` : 'at the same moment', ': ', to(id), '.')
 }
 
 const twice = (doubts) => doubts.length > 0 && state(`Devices may have rung twice: ${doubts.join('; ')}.`, 'warn')
@@ -136,7 +143,7 @@ function steps(answer, cause) {
 }
 
 function waiting({id, accepted_at, topic, whereabouts: where}) {
-  return step('waiting', 'warn', 'No result yet', null, accepted_at && `for ${between(accepted_at, new Date())}`, where && facts([
+  return step('waiting', 'warn', where?.state === 'in_parts' ? 'On its way' : 'Not ended yet', null, accepted_at && `for ${between(accepted_at, new Date())}`, where && facts([
     ['Parts', where.parts && [found('Those with a result', `request:${id}.*`), `: ${count(where.parts.ended)} of ${where.parts.count === undefined ? 'more' : count(where.parts.count)}`]],
     ['At', where.topic && where.topic !== topic ? recordText(where) : null], ['Due', where.due && time(where.due)],
     ['Cancelled', where.cancelled_at && [time(where.cancelled_at), `, ${where.cancelled}`]],
@@ -171,7 +178,7 @@ function open(view) {
   const headline = el('div', {'data-verdict': true}), list = el('ol', {class: 'steps'}), kin = el('div', {hidden: true})
   const published = el('div', {class: 'form'}), calls = el('div', {class: 'form'}), as = el('div')
   const where = () => answer?.topic && `${answer.topic}/${answer.partition}/${answer.offset}`
-  const paths = () => [may('read') ? target(path, {life: true}) : path, ...may('read:payload') ? [target(path, {payload: true, at: where()})] : []]
+  const paths = () => [target(path, {life: may('read') || undefined, zone}), ...may('read:payload') ? [target(path, {payload: true, at: where()})] : []]
   const others = new Map()
   let cancelling = may('operate') ? countCommand({request: view.id}) : null
   if (cancelling) others.set('v1/requests:cancel', counting({request: view.id}))
@@ -190,13 +197,12 @@ function open(view) {
   function render() {
     const {own, outcomes, doubts} = read(answer)
     const isRepaired = cause?.repaired > 0
-    const color = !own ? 'warn' : doubts.length && tone(own.state) === 'good' && worst(outcomes) !== 'bad' ? 'warn' : isRepaired ? 'good' : tone(own.state) === 'good' && outcomes.length ? worst(outcomes) : tone(own.state)
+    const color = !own ? tones[answer.verdict?.code] ?? 'warn' : doubts.length && tone(own.state) === 'good' && worst(outcomes) !== 'bad' ? 'warn' : isRepaired ? 'good' : tone(own.state) === 'good' && outcomes.length ? worst(outcomes) : tone(own.state)
     headline.className = `notice ${color}`
-    show(headline, el('p', {}, state(own ? own.state : `no result yet: ${answer.state.replaceAll('_', ' ')}`, own ? tone(own.state) : 'warn'), ' ', own ? states[own.state] : placeText(answer.whereabouts),
-      outcomes.length ? ` Then the hub said: ${[...new Set(outcomes.map((one) => one.hub_state ?? one.state))].join(', ')}.` : ''),
-      own ? null : heldSpans(answer).filter((span) => !span.to).map((span) => el('p', {class: 'clip', 'data-held': true}, heldText(span))),
+    const {verdict = {code: answer.state, text: placeText(answer.whereabouts) ?? answer.state}, twins = []} = answer, began = own?.timings?.published_at ?? answer.accepted_at
+    show(headline, told(verdict, outcomes.length ? ` The hub said: ${[...new Set(outcomes.map((one) => one.hub_state ?? one.state))].join(', ')}.` : ''),
       own?.error && el('p', {class: 'clip'}, errorText(own.error)),
-      isRepaired && el('p', {}, state('A replay has repaired it.', 'good')), doubts.length > 0 && el('p', {'data-twice': true}, twice(doubts)))
+      isRepaired && verdict.code !== 'repaired' && el('p', {}, state('A replay has repaired it.', 'good')), twins.map((one) => twinText(one, began)))
     show(list, steps(answer, cause))
     const relatives = family(answer)
     kin.hidden = !relatives.length

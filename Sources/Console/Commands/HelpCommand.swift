@@ -82,8 +82,9 @@ private enum HelpCommand {
             """
             A filter is words, terms and times with blanks between them, and all of them hold: alice hub:shop yesterday
             A word alone is a user, an id, a device, a tag, a label's value or a word of the title; "new year" is one text.
-            -hub:test excludes. state:failed,partial is one or the other. label.campaign:"new year" has a blank.
-            error:hub_* has any ending; in quotes a * is a * . 'attempts:>2' is in quotes because of the shell.
+            -hub:test excludes, and so does -alice behind --. state:failed,partial is one or the other.
+            label.campaign:"new year" has a blank. error:hub_* has any ending; in quotes a * is a * .
+            'attempts:>2' is in quotes because of the shell.
             Times: 14:05 (five minutes around it), today, yesterday 9:00..9:30, 2026-11-28 14:05, 2026-11-21T10:00Z.
             since: and until: take one of them, or a length of time ago: since:90m. A range is without its end.
             A time without a zone is in the terminal's, and a note names it. In quotes, "14:05" is a word.

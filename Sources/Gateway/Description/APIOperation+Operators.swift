@@ -74,7 +74,7 @@ extension APIOperation {
         answers: [
             Answer(
                 summary:
-                    "Events `fleet` (work, hubs, workers, and in `kafka` whether brokers answer) and `backlog` (lanes, reasons), without an "
+                    "Events `fleet` (work, hubs, workers, incidents, and in `kafka` whether brokers answer) and `backlog` (lanes, reasons), without an "
                     + "end. The last ones first.",
                 content: events("event: fleet\nid: 1\ndata: {\"kafka\":{\"reachable\":true}}\n\n"))
         ],
@@ -262,7 +262,7 @@ extension APIOperation {
         Problem(status: 403, codes: [.forbiddenScope]), Problem(status: 429, codes: [.rateLimited, .tooManyRequests]),
     ]
     static let searchProblems = keyProblems + [Problem(status: 503, codes: [.brokerUnavailable])]
-    private static let fleetProblems = searchProblems + [Problem(status: 403, codes: [.forbiddenTenant])]
+    static let fleetProblems = searchProblems + [Problem(status: 403, codes: [.forbiddenTenant])]
     private static let replayProblems = searchProblems
     private static let notThere = Problem(status: 404, codes: [.notFound])
     private static let commandProblems =

@@ -1,5 +1,6 @@
 internal import Jobs
 internal import PushModel
+internal import ResultQuery
 
 // The rows of `/v1/requests` (page Publish).
 extension APIOperation {
@@ -41,6 +42,7 @@ extension APIOperation {
         method: "GET", path: "/v1/requests/{id}", summary: "Says what became of a request.", access: .key,
         parameters: [
             requestIDParameter, atParameter, timeParameter, waitParameter, preferParameter, lifeParameter, payloadParameter,
+            verdictZoneParameter,
         ],
         answers: [
             Answer(summary: "The request as it is now, and its result if it has ended.", content: shown),
@@ -112,6 +114,9 @@ extension APIOperation {
     private static let payloadParameter = Parameter(
         name: "payload", schema: JSONSchema.boolean, summary: "Shows the request, which needs the scope read:payload.",
         example: "true")
+    private static let verdictZoneParameter = Parameter(
+        name: "zone", schema: JSONSchema.text(), summary: "The time zone in which the verdict tells moments; UTC without it.",
+        example: "Europe/Berlin")
     private static let preferParameter = Parameter(
         name: "Prefer", place: .header, schema: JSONSchema.text(),
         summary: "wait=SECONDS waits for the end (RFC 7240), \(LookupQuery.longestWait) at most.",
@@ -143,6 +148,22 @@ extension APIOperation {
             ),
         ], required: ["state"], isOpen: true)
 
+    private static let verdictSchema = JSONSchema.object(
+        [
+            ("code", JSONSchema.words(Verdict.Code.allCases.map(\.rawValue))), ("text", JSONSchema.text()),
+            ("reason", JSONSchema.text()),
+        ], required: ["code", "text"], isOpen: true)
+
+    private static let audienceSchema = JSONSchema.object(
+        [
+            ("kind", JSONSchema.words(AudienceSummary.Kind.allCases.map(\.rawValue))), ("count", JSONSchema.count),
+            ("names", JSONSchema.list(of: JSONSchema.text())), ("text", JSONSchema.text()),
+        ], required: ["kind", "count", "text"], isOpen: true)
+
+    private static let twinSchema = JSONSchema.object(
+        [("id", JSONSchema.text()), ("published_at", JSONSchema.moment), ("state", JSONSchema.text())],
+        required: ["id", "published_at", "state"], isOpen: true)
+
     private static var shown: Content {
         Content(
             schema: JSONSchema.object(
@@ -155,7 +176,13 @@ extension APIOperation {
                         JSONSchema.boolean.described("Its id was published more than once; the result is that of the first.")
                     ),
                     ("result", MessageSchema.result.body), ("life", lifeSchema), ("whereabouts", whereaboutsSchema),
-                    ("request", ["type": "object"]), ("held", JSONSchema.list(of: heldSchema)),
+                    ("request", ["type": "object"]), ("held", JSONSchema.list(of: heldSchema)), ("verdict", verdictSchema),
+                    ("to", audienceSchema), ("title", JSONSchema.text().described("Needs the scope read:payload.")),
+                    (
+                        "twins",
+                        JSONSchema.list(of: twinSchema)
+                            .described("Requests with the same text to the same person within a minute; with ?life=true.")
+                    ),
                 ], required: ["id", "state", "accepted_at"], isOpen: true),
             example: [
                 "id": "order-4711", "state": "accepted", "topic": "push.requests.v1", "partition": 3, "offset": "12345",

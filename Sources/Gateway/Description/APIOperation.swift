@@ -7,7 +7,7 @@ enum APIOperation: String, CaseIterable {
         showRequest, followRequest,
         cancelRequest, openAPI
     case listRequests, searchRequests, listFailures, searchFailures, listDeadLetters, showStatus, followStatus, showHistory,
-        listReplays, planReplay,
+        listIncidents, listReplays, planReplay,
         showReplay, deletePlan, followReplay, listLeftovers, runReplay, pauseReplay, resumeReplay, stopReplay
     case listHolds, giveHold, releaseHold, cancelScope
 
@@ -37,6 +37,7 @@ enum APIOperation: String, CaseIterable {
             case .operate(.status): .showStatus
             case .operate(.statusEvents): .followStatus
             case .operate(.history): .showHistory
+            case .operate(.incidents): .listIncidents
             case .operate(.replays): .listReplays
             case .operate(.plan): .planReplay
             case .operate(.replay): .showReplay
@@ -80,6 +81,7 @@ enum APIOperation: String, CaseIterable {
         case .showStatus: Self.showStatusRow
         case .followStatus: Self.followStatusRow
         case .showHistory: Self.showHistoryRow
+        case .listIncidents: Self.listIncidentsRow
         case .listReplays: Self.listReplaysRow
         case .planReplay: Self.planReplayRow
         case .showReplay: Self.showReplayRow

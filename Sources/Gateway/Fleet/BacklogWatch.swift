@@ -30,6 +30,8 @@ final class BacklogWatch: Sendable {
     private let examine: Examination
     /// Nothing else is locked while it is held.
     private let state = Mutex(State())
+    /// Brokers are asked as often as for a stream: no worker reports, and brokers may be the reason.
+    private let isUrgent = Atomic(false)
     /// Held by the one thread that examines. The state is locked within it.
     private let counting = Mutex(())
     private let thread = ServiceThread()
@@ -56,7 +58,7 @@ final class BacklogWatch: Sendable {
         thread.start(named: "pushfan-backlog") { [self] in
             var schedule = BacklogSchedule(wall: context.now())
             while !context.isCancelled() {
-                let isFollowed = streams.subjects.contains(FleetWatch.subject)
+                let isFollowed = streams.subjects.contains(FleetWatch.subject) || isUrgent.load(ordering: .relaxed)
                 if schedule.isDue(isFollowed: isFollowed, now: .now(), wall: context.now()) {
                     send(members)
                     schedule.noteEnd(at: .now())
@@ -91,6 +93,15 @@ final class BacklogWatch: Sendable {
 
     /// The answers of brokers of late.
     var kafka: KafkaReach { state.withLock { $0.kafka } }
+
+    /// Has brokers asked every few seconds, or only as often as anybody follows.
+    func ask(isUrgent: Bool) { self.isUrgent.store(isUrgent, ordering: .relaxed) }
+
+    /// The requests that wait by the last report, 0 where that is too old.
+    func recentCount(at now: MonotonicTime = .now()) -> Int {
+        guard let known = state.withLock({ $0.report }), now.nanoseconds(since: known.at) < Self.minuteLife else { return 0 }
+        return Int(clamping: known.0.lag)
+    }
 
     /// The backlog of the last report, unless that is too old for the minute that ends.
     func recent(at now: MonotonicTime = .now()) -> History.Backlog? {

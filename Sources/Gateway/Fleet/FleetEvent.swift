@@ -24,12 +24,15 @@ struct FleetEvent {
     var kafka = KafkaReach()
     /// Adds the orders that stand.
     var addOrders: (inout JSONObject) -> Void = { _ in }
+    /// Adds incidents, and what is open.
+    var addIncidents: (inout JSONObject) -> Void = { _ in }
 
     /// As JSON, at a time in milliseconds since 1970.
     func json(at wall: Int64) -> [UInt8] {
         var json = JSONObject(["at": Timestamp(milliseconds: wall).text])
         if let kafka = kafka.json(hearing: members.map(\.age).min()) { json.add("kafka", raw: kafka) }
         addOrders(&json)
+        addIncidents(&json)
         json.add("finished_per_second", tenths: work.finishedPerSecond)
         json.add("sent_per_second", tenths: work.sentPerSecond)
         json.add("calls_per_second", tenths: work.callsPerSecond)

@@ -31,6 +31,7 @@ final class FleetWatch: Sendable {
     private let streams: EventStreams
     /// Hands the record of a minute to Kafka's client.
     private let write: @Sendable ([UInt8]) -> Void
+    private let incidents: IncidentWatch?
     /// Adds the orders that stand to an event.
     private let addOrders: @Sendable (inout JSONObject) -> Void
     /// Nothing else is locked while it is held.
@@ -39,8 +40,10 @@ final class FleetWatch: Sendable {
 
     init(
         _ context: JobContext, backlog: BacklogWatch, streams: EventStreams, log: Log,
-        addOrders: @escaping @Sendable (inout JSONObject) -> Void = { _ in }, write: @escaping @Sendable ([UInt8]) -> Void
+        incidents: IncidentWatch? = nil, addOrders: @escaping @Sendable (inout JSONObject) -> Void = { _ in },
+        write: @escaping @Sendable ([UInt8]) -> Void
     ) {
+        self.incidents = incidents
         self.addOrders = addOrders
         self.context = context
         self.backlog = backlog
@@ -51,6 +54,7 @@ final class FleetWatch: Sendable {
 
     func start() {
         startBacklog()
+        incidents?.start()
         thread.start(named: "pushfan-fleet") { [self] in work() }
     }
 
@@ -61,6 +65,7 @@ final class FleetWatch: Sendable {
     func waitForEnd(until deadline: DispatchTime) {
         thread.waitForEnd(until: deadline)
         backlog.waitForEnd(until: deadline)
+        incidents?.waitForEnd(until: deadline)
     }
 
     // MARK: Asking
@@ -78,6 +83,9 @@ final class FleetWatch: Sendable {
         }
     }
 
+    /// The hubs as workers report them that are heard.
+    var hubs: [WorkerPage.Hub] { members().filter { !$0.isStale }.flatMap { $0.page.loops.flatMap(\.hubs) } }
+
     private func members() -> [Fleet.Member] {
         state.withLock { $0.fleet }.members(at: Deadline.milliseconds())
     }
@@ -93,6 +101,7 @@ final class FleetWatch: Sendable {
             Pause.sleep(Self.pause)
         }
         writePresent()
+        incidents?.writePresent()
     }
 
     /// Writes the present minute so far, so that a gateway that starts in it goes on there.
@@ -190,12 +199,28 @@ final class FleetWatch: Sendable {
             hubs.take(members, milliseconds: passed)
             watch.note(added, workers: members.count { !$0.isStale }, passed: min(5000, passed), wall: wall)
             if second % 10 == 0 { watch.writePresent() }
+            watch.noteSigns(members, added: added, passed: passed, wall: wall)
             guard watch.streams.subjects.contains(FleetWatch.subject) else { return }
             let event = FleetEvent(
                 members: members, work: work, hubRates: hubs.callsPerSecond, kafka: watch.backlog.kafka,
-                addOrders: watch.addOrders)
+                addOrders: watch.addOrders, addIncidents: { watch.incidents?.add(to: &$0) })
             watch.streams.send("fleet", id: "\(wall)", data: event.json(at: wall), to: FleetWatch.subject)
         }
+    }
+
+    /// Looks for signs of trouble in what was seen since the last second.
+    private func noteSigns(_ members: [Fleet.Member], added: CounterTally.Counters, passed: Int, wall: Int64) {
+        guard let incidents else { return }
+        backlog.ask(isUrgent: incidents.hasSeenWorkers && members.allSatisfy(\.isStale))
+        let kafka = backlog.kafka
+        var facts = IncidentSignFinder.Facts()
+        (facts.members, facts.wall, facts.passed) = (members, wall, Int64(passed))
+        facts.kafkaProblem = kafka.fault(hearing: members.map(\.age).min())
+        facts.hasKafkaAnswered = kafka.hasAnswered(since: wall - Fleet.staleAge)
+        var look = IncidentTally.Sample(wall: wall, passed: Int64(passed))
+        func count(_ states: [ResultState]) -> Int { states.reduce(0) { $0.addingSaturated(added.finished[$1.rawValue] ?? 0) } }
+        (look.failed, look.expired) = (count([.failed, .partial, .unknown]), count([.expired]))
+        incidents.note(facts, at: look) { backlog.recentCount() }
     }
 
     /// Adds to the present minute, and writes the one before when it is over.

@@ -70,14 +70,6 @@ struct HubSummary: Sendable {
 }
 
 extension WorkerPage.Hub {
-    /// The gravity of its circuit: 2 open, 1 half open, 0 otherwise.
-    var gravity: Int { circuit == "open" ? 2 : circuit == "half_open" ? 1 : 0 }
-
     /// True if its circuit is closed and it counts as working.
     var isGood: Bool { gravity == 0 && problem == nil }
-}
-
-extension WorkerPage {
-    /// The name of one of its hubs. A worker of an earlier version names it once, beside its loops.
-    func name(of hub: Hub) -> String { hub.name.isEmpty ? self.hub : hub.name }
 }

@@ -12,23 +12,31 @@ struct KafkaReach: Sendable, Equatable {
     /// The reason for which there was none, in a few words.
     private var problem = ""
     private var wasAsked = false
+    /// The time of the last question that was answered.
+    private var answeredAt: Int64?
 
     /// Notes the end of a question: a failure, or nil for an answer. It was asked at a time in milliseconds since 1970.
     mutating func note(_ failure: JobFailure?, askedAt wall: Int64) {
         if case .cancelled = failure { return }
         wasAsked = true
         guard case .kafka(let error, _) = failure, error.isUnreachable || error.isAuthentication else {
-            silentSince = nil
+            (silentSince, answeredAt) = (nil, wall)
             return
         }
         silentSince = silentSince ?? wall
         problem = error.isAuthentication ? "brokers do not let the gateway in" : "brokers do not answer"
     }
 
+    /// True if the last question was answered, and was asked after a time in milliseconds since 1970.
+    func hasAnswered(since moment: Int64) -> Bool { silentSince == nil && answeredAt.map { $0 >= moment } ?? false }
+
+    /// The reason for which brokers count as away, or nil. `age` is that of the newest report of a worker, in milliseconds.
+    func fault(hearing age: Int64?) -> String? { silentSince != nil && age ?? .max >= Self.reportAge ? problem : nil }
+
     /// As JSON, or nil before the end of the first question. `age` is that of the newest report of a worker, in milliseconds.
     func json(hearing age: Int64?) -> [UInt8]? {
         guard wasAsked else { return nil }
-        guard let silentSince, age ?? .max >= Self.reportAge else { return JSONObject(["reachable": true]).bytes }
+        guard let silentSince, let problem = fault(hearing: age) else { return JSONObject(["reachable": true]).bytes }
         return JSONObject(["reachable": false, "since": Timestamp(milliseconds: silentSince).text, "problem": problem]).bytes
     }
 }

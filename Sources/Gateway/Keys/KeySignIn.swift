@@ -129,6 +129,7 @@ final class KeySignIn: Sendable {
         let now = services.now()
         let verdict = uses.withLock { $0.take(count, of: publisher.keyID, now: now) }
         if verdict != .allowed { services.metrics.keyChecks.series(["limited"]).increment() }
+        if case .limited = verdict { services.limited.note(publisher) }
         return verdict
     }
 
@@ -138,7 +139,10 @@ final class KeySignIn: Sendable {
             return (uses.take(key, now: now), uses.burst(of: key.id), gone)
         }
         for id in gone { services.metrics.keyLastUsed.remove([id]) }
-        guard wait == 0 else { return count(.limited(wait, burst: burst), as: "limited") }
+        guard wait == 0 else {
+            services.limited.note(Publisher(key))
+            return count(.limited(wait, burst: burst), as: "limited")
+        }
         services.metrics.keyLastUsed.series([key.id]).set(Double(wallClock()))
         accepted.increment()
         return .signedIn(Publisher(key))

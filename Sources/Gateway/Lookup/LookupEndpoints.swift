@@ -51,8 +51,10 @@ struct LookupEndpoints: Sendable {
     let search: Searching
     /// True if a search costs next to nothing, so that each request that has ended is searched.
     let isSearchCheap: @Sendable () -> Bool
-    /// Says for which times requests were held.
-    var heldRequests = HeldRequests()
+    /// True if the index of results lacks the newest.
+    var isIndexBehind: @Sendable () -> Bool = { false }
+    /// Adds what records say.
+    var completion: AnswerCompletion
 
     init(
         _ lookup: RequestLookup, cancelling: RequestCancelling, topics: Set<String>, read: @escaping Reading,
@@ -65,6 +67,7 @@ struct LookupEndpoints: Sendable {
         self.topics = topics
         self.read = read
         events = RequestEvents(lookup)
+        completion = AnswerCompletion(lookup: lookup, topics: topics, read: read, search: search)
     }
 
     /// Answers a call, before it returns or later. Called on any thread.
@@ -145,14 +148,14 @@ struct LookupEndpoints: Sendable {
         let applied = query.isPreferred ? query.wait : nil
         guard query.wait > 0 else {
             guard let request = lookup[key], query.wantsLife || query.wantsPayload || request.isFinal && isSearchCheap() else {
-                return answer(lookup[key], applied: applied, to: call)
+                return answer(lookup[key], applied: applied, query: query, to: call)
             }
             return searchLife(of: key.id, beside: key, query: query, until: deadline, for: call)
         }
         _ = lookup.watch(key, for: call.claimant, until: deadline, holding: call.holding) { ending in
             switch ending {
-            case .request(let request): answer(request, applied: applied, to: call)
-            case .stopping(let request): answer(request, applied: nil, to: call)
+            case .request(let request): answer(request, applied: applied, query: query, to: call)
+            case .stopping(let request): answer(request, applied: nil, query: query, to: call)
             case .problem(let problem): call.refuse(problem)
             }
         }
@@ -167,7 +170,7 @@ struct LookupEndpoints: Sendable {
             switch found {
             case .failure(let problem):
                 guard let known, !query.wantsLife else { return call.refuse(problem) }
-                answer(lookup[known], applied: nil, to: call)
+                answer(lookup[known], applied: nil, without: problem, query: query, to: call)
             case .success(.life(let life)):
                 remember(life, as: known, for: call.asker) { key in
                     guard query.wait == 0 else { return show(key, query: query, until: deadline, for: call) }
@@ -211,69 +214,53 @@ struct LookupEndpoints: Sendable {
 
     /// Answers with where a request is, or waits for it as long as its caller wants.
     private func wait(for report: WhereaboutsReport, query: LookupQuery, until deadline: MonotonicTime, call: LookupCall) {
-        guard query.wait > 0, let place = report.place else { return call.answer(APIAnswer(report)) }
+        guard query.wait > 0, let place = report.place else { return show(report, query: query, to: call) }
         findSearched(report.id, at: place, for: call.asker) { found in
-            guard case .success(let key?) = found else { return call.answer(APIAnswer(report)) }
+            guard case .success(let key?) = found else { return show(report, query: query, to: call) }
             show(key, query: query, until: deadline, for: call)
         }
     }
 
     private func showLife(_ life: RequestLife, of key: PublishedRequests.Key, query: LookupQuery, for call: LookupCall) {
         guard let request = lookup[key] else { return call.refuse(.unknownRequest) }
-        readPayload(of: key.id, at: request.place, query: query, for: call) { payload in
-            findHeld(request, for: call) { held in
-                call.answer(
-                    APIAnswer(life, of: request, at: lookup.clock.wall(), held: held, request: payload, to: call.request.headers))
-            }
+        var found = LookupAnswer(request: request, life: life, at: lookup.clock.wall())
+        if isIndexBehind() {
+            found.story.obstacle = found.story.obstacle ?? .indexBehind
+            if found.story.telemetry == .missing { found.story.telemetry = .notSearched }
         }
+        complete(found, query: query, to: call)
     }
 
     private func showKnown(
         _ key: PublishedRequests.Key, query: LookupQuery, whereabouts report: WhereaboutsReport?, for call: LookupCall
     ) {
         guard let request = lookup[key] else { return call.refuse(.unknownRequest) }
-        if let report {
-            return findHeld(request, for: call) {
-                call.answer(APIAnswer(request, at: lookup.clock.wall(), held: $0, whereabouts: report))
-            }
-        }
-        guard query.wantsPayload else { return answer(request, applied: nil, to: call) }
-        readPayload(of: key.id, at: request.place, query: query, for: call) { payload in
-            findHeld(request, for: call) { call.answer(APIAnswer(request, at: lookup.clock.wall(), held: $0, request: payload)) }
-        }
+        complete(LookupAnswer(request: request, report: report, at: lookup.clock.wall()), query: query, to: call)
     }
 
-    /// Finds the times for which a request was held, of its record. Nothing is read while no hold can have concerned it.
-    private func findHeld(_ request: PublishedRequest, for call: LookupCall, then: @escaping @Sendable ([HeldSpan]) -> Void) {
-        guard let place = request.place, topics.contains(place.record.partition.topic), heldRequests.mayConcern(request) else {
-            return then([])
-        }
-        read(place.record, "key/" + call.asker.keyID) { answer in
-            guard case .success(let record?) = answer else { return then([]) }
-            then(heldRequests.spans(of: record, at: place, of: request))
-        }
+    private func show(_ report: WhereaboutsReport, query: LookupQuery, to call: LookupCall) {
+        var found = LookupAnswer(report: report, at: lookup.clock.wall())
+        if report.whereabouts.state == .done, isIndexBehind() { found.story.obstacle = .indexBehind }
+        complete(found, query: query, to: call)
     }
 
-    /// Reads the value of a request's record, if a caller asked for it and may see the record that is there. Anything but JSON is left out.
-    private func readPayload(
-        of id: String, at place: RequestPlace?, query: LookupQuery, for call: LookupCall,
-        then: @escaping @Sendable ([UInt8]?) -> Void
+    private func answer(
+        _ request: PublishedRequest?, applied: Int?, without problem: APIProblem? = nil, query: LookupQuery, to call: LookupCall
     ) {
-        guard query.wantsPayload, let place, topics.contains(place.record.partition.topic) else { return then(nil) }
-        read(place.record, "key/" + call.asker.keyID) { answer in
-            var document = JSONDocument()
-            guard case .success(let record?) = answer, let value = record.value,
-                let found = PublishedRequest(record, at: place, withID: id), call.asker.maySee(found.owner),
-                (try? document.read(value.span)) != nil
-            else { return then(nil) }
-            then(value.map { $0 == 0x0A || $0 == 0x0D ? 0x20 : $0 })
+        guard let request else { return call.refuse(.unknownRequest) }
+        let obstacle = problem.map { problem -> RequestStory.Obstacle in
+            problem.code == APIProblem.Code.brokerUnavailable.rawValue ? .kafkaAway : .notAllSearched
         }
+        complete(
+            LookupAnswer(request: request, applied: applied, obstacle: obstacle, at: lookup.clock.wall()), query: query, to: call)
     }
 
-    private func answer(_ request: PublishedRequest?, applied: Int?, to call: LookupCall) {
-        guard let request else { return call.refuse(.unknownRequest) }
-        findHeld(request, for: call) {
-            call.answer(APIAnswer(request, at: lookup.clock.wall(), held: $0, to: call.request.headers, applied: applied))
+    /// Answers with what was found, and what the record of the request says.
+    private func complete(_ found: LookupAnswer, query: LookupQuery, to call: LookupCall) {
+        completion.complete(found, query: query, for: call.asker) { found in
+            call.answer(
+                found.answer(
+                    to: call.request.headers, at: lookup.clock.wall(), zone: query.zone, showsPayload: call.asker.mayReadPayload))
         }
     }
 

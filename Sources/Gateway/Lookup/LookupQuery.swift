@@ -1,8 +1,10 @@
 import Basics
 import HTTPServing
+import Jobs
 import PushModel
+import ResultQuery
 
-/// The terms of a lookup beside the id: `?wait=`, `?at=` with `time=`, and the header fields `Prefer` and `If-None-Match`.
+/// The terms of a lookup beside the id: `?wait=`, `?at=` with `time=`, `?zone=`, and the header fields `Prefer` and `If-None-Match`.
 struct LookupQuery: Sendable, Equatable {
     /// The longest wait, in seconds.
     static let longestWait = 30
@@ -17,6 +19,8 @@ struct LookupQuery: Sendable, Equatable {
     var wantsLife = false
     /// True if its record's value is shown, too.
     var wantsPayload = false
+    /// The zone in which the verdict tells moments.
+    var zone = LocalZone.utc
 
     /// Reads the query and the header fields of a call.
     ///
@@ -36,6 +40,13 @@ struct LookupQuery: Sendable, Equatable {
         if wantsLife || wantsPayload {
             guard try query.value("wait") == nil else { throw .invalid("wait is for the state alone, without life and payload.") }
             (wait, isPreferred) = (0, false)
+        }
+        if let text = try query.value("zone") {
+            guard LocalZone.isName(text) || LocalZone(named: text) != nil else {
+                throw .invalid("zone must be the name of a time zone, such as Europe/Berlin, or +01:00.")
+            }
+            // A name that this machine does not know: the verdict says that its moments are in UTC.
+            zone = LocalZone(named: text) ?? .utc
         }
         if let text = try query.value("at") {
             guard let found = Self.place(text) else {

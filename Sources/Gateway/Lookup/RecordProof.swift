@@ -30,8 +30,9 @@ extension PublishedRequest {
 }
 
 extension PushRequest {
-    /// Reads a record that was found. Returns false for a record of another time. What is wrong with it does not matter.
-    mutating func read(_ record: StoredRecord, at place: RequestPlace) -> Bool {
+    /// Reads a record that was found. Returns false for a record of another time. What is wrong with it does not matter. One of the lane that
+    /// workers write may be a part.
+    mutating func read(_ record: StoredRecord, at place: RequestPlace, isOwn: Bool = false) -> Bool {
         guard place.admits(record) else { return false }
         let written = Timestamp(milliseconds: record.timestamp ?? 0)
         let (partition, offset) = (place.record.partition, place.record.offset)
@@ -41,7 +42,7 @@ extension PushRequest {
             if let value { headers.add(name: name.span, value: value.span) }
         }
         let value = record.value ?? []
-        _ = RequestReader().read(value.span, headers: headers, origin: origin, into: &self)
+        _ = (isOwn ? RequestReader(from: .own) : RequestReader()).read(value.span, headers: headers, origin: origin, into: &self)
         return true
     }
 }

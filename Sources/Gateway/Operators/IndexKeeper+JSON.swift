@@ -1,6 +1,15 @@
 import Jobs
 import PushModel
 
+extension RequestIndexKeeper {
+    /// Its condition as JSON, and since when it has all requests.
+    var json: [UInt8] {
+        var json = JSONObject(continuing: condition.json)
+        json.add("since", value: since.map { Timestamp(milliseconds: $0).text })
+        return json.bytes
+    }
+}
+
 extension IndexKeeper {
     /// True if a query needs no topic.
     var isCurrent: Bool { if case .current = condition { true } else { false } }

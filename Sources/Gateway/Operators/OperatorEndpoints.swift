@@ -7,6 +7,7 @@ import Intake
 import Jobs
 import Observability
 import PushModel
+import ResultQuery
 import Synchronization
 
 /// Answers the calls that find and repair, and show how workers are, by the code of the commands. Calls wait for nothing: threads of its own
@@ -36,12 +37,20 @@ final class OperatorEndpoints: Sendable {
     private let results: ResultDesk
     private let replays: ReplayDesk
     private let lives: LifeSearch
+    /// Searches the twins of single requests.
+    private let twinSearch: RequestSearch
+    private let twinWaits = TwinWaits()
     private let keeper: IndexKeeper?
     private let keeperThread = ServiceThread()
+    /// The index of requests, where there is a folder for it.
+    let requestIndex: RequestIndexKeeper?
+    private let requestIndexThread = ServiceThread()
     private let streams: EventStreams
     private let replayEvents: ReplayEvents
     private let fleet: FleetWatch
     private let orders: OrderDesk
+    private let incidents: IncidentWatch
+    private let open: OpenFailures
 
     /// Makes endpoints that read nothing yet. `write` hands a record for the topic of the history to Kafka's client, and `give` an order. A
     /// state folder that is of no use is a failure.
@@ -67,16 +76,19 @@ final class OperatorEndpoints: Sendable {
         let store: PlanStore? = try configuration.stateFolder.map { folder throws(GatewayFailure) in try PlanStore(folder) }
         let keeper = store.map { IndexKeeper(path: $0.indexPath, context) }
         let answers = keeper.map { ResultAnswers(context, kept: $0) } ?? ResultAnswers(context)
+        requestIndex = try store.map { store throws(GatewayFailure) in
+            RequestIndexKeeper(try RequestIndexSettings(configuration.index, folder: store.requestIndexPath), in: context)
+        }
         self.isStopping = isStopping
         now = services.now
         self.context = context
         self.keeper = keeper
+        let search = RequestSearch(context, terms: configuration.groupTerms, answers: answers, index: requestIndex)
         results = ResultDesk(
-            context: context, answers: answers,
-            search: RequestSearch(context, terms: configuration.groupTerms, answers: answers, index: nil),
-            isIndexed: { keeper?.isCurrent ?? false })
+            context: context, answers: answers, search: search, isIndexed: { keeper?.isCurrent ?? false })
         tracers = TracerPool(context, terms: configuration.groupTerms, keeper: keeper)
         lives = LifeSearch(context: context, answers: answers, terms: configuration.groupTerms)
+        twinSearch = search
         replays = ReplayDesk(
             context: context, planning: configuration.planning, hubs: configuration.worker.routes,
             callsAtOnce: configuration.callsAtOnce, answers: answers,
@@ -87,9 +99,13 @@ final class OperatorEndpoints: Sendable {
         let orders = OrderDesk(
             watch: OrderWatch(context, log: services.log), topic: configuration.topics.control, log: services.log, write: give)
         self.orders = orders
+        open = OpenFailures(context, answers: answers, isIndexed: { keeper?.isCurrent ?? false }, now: services.now)
+        incidents = IncidentWatch(
+            context, log: services.log, limited: services.limited, open: open,
+            scopes: { Dictionary(orders.standing.map { ($0.id, $0.scope) }) { $1 } }, write: write)
         fleet = FleetWatch(
-            context, backlog: backlog, streams: streams, log: services.log, addOrders: { orders.add(to: &$0, isShort: true) },
-            write: write)
+            context, backlog: backlog, streams: streams, log: services.log, incidents: incidents,
+            addOrders: { orders.add(to: &$0, isShort: true) }, write: write)
     }
 
     func start() {
@@ -106,15 +122,29 @@ final class OperatorEndpoints: Sendable {
                 keeper.run()
             }
         }
+        if let requestIndex {
+            requestIndexThread.start(named: "pushfan-rindex") {
+                ThreadPriority.lower()
+                requestIndex.run()
+            }
+        }
     }
 
     /// Tells those who follow, and answers those who have waited long enough. To be called several times a second. Waits for nothing.
     func tick() {
+        twinWaits.tick(at: now())
         replays.drafts.tick()
         replays.runs.tick()
         replayEvents.tick()
         streams.tick()
+        countOpen()
         cleanOnceADay()
+    }
+
+    /// Has what is open counted while anybody follows the fleet.
+    private func countOpen() {
+        guard streams.subjects.contains(FleetWatch.subject), open.begins() else { return }
+        if scanning.put(for: "", { [open] in open.count() }) != nil { open.giveUp() }
     }
 
     private func cleanOnceADay(at now: MonotonicTime = .now()) {
@@ -148,6 +178,7 @@ final class OperatorEndpoints: Sendable {
         acting.stop()
         tracing.stop()
         if keeper != nil { keeperThread.waitForEnd(until: deadline) }
+        if requestIndex != nil { requestIndexThread.waitForEnd(until: deadline) }
     }
 
     /// True if searching results costs next to nothing.
@@ -217,6 +248,30 @@ final class OperatorEndpoints: Sendable {
         if let problem { then(.failure(problem)) }
     }
 
+    /// Searches the twins of a request. `then` is called once, soon and in any thread, with nil where they were not found in time.
+    func findTwins(
+        of facts: RequestFacts, publishedAt: Timestamp, for asker: Asker, then: @escaping @Sendable ([Twin]?) -> Void
+    ) {
+        guard let query = TwinQuery(of: facts, publishedAt: publishedAt) else { return then(nil) }
+        let deadline = now().advanced(by: TwinWaits.patience)
+        let end = twinWaits.add(until: deadline, then: then)
+        let isOver: @Sendable () -> Bool = { [now] in now() >= deadline }
+        // Without an index it reads topics. Whoever asks gets an answer in time, however much is before it.
+        let problem = scanning.put(for: asker.keyID, of: asker.tenant) { [self] in
+            guard !isOver() else { return end(nil) }
+            end((try? query.twins(by: twinSearch.ending(when: isOver), for: asker, within: TwinWaits.patience)) ?? nil)
+        }
+        if problem != nil { end(nil) }
+    }
+
+    /// True if the index of results lacks the newest.
+    var isIndexBehind: Bool {
+        if case .current(_, let behind)? = keeper?.condition { behind > 0 } else { false }
+    }
+
+    /// The hubs as workers report them at present.
+    var hubs: [WorkerPage.Hub] { fleet.hubs }
+
     /// Answers a call, before it returns or later. Called on any thread.
     func answer(_ call: OperatorCall) {
         do throws(APIProblem) {
@@ -244,7 +299,7 @@ final class OperatorEndpoints: Sendable {
         case .failures: (try? call.query(["filter"])["filter"]) ?? "" == "" ? scanning : searching
         case .searchFailures, .deadLetters: scanning
         case .status, .command, .leftovers, .replay, .deletePlan: acting
-        case .statusEvents, .history, .replays, .replayEvents, .plan, .holds, .hold, .release, .cancelScope: finding
+        case .statusEvents, .history, .incidents, .replays, .replayEvents, .plan, .holds, .hold, .release, .cancelScope: finding
         }
     }
 
@@ -258,6 +313,7 @@ final class OperatorEndpoints: Sendable {
         case .status: call.answer(try status())
         case .statusEvents: streams.begin(FleetWatch.subject, for: call)
         case .history: call.answer(try history(call))
+        case .incidents: call.answer(try incidents.answer(call))
         case .replays: call.answer(try plans.list(call))
         case .replay(let id): call.answer(try plans.show(id, for: call))
         case .deletePlan(let id): call.answer(try replays.delete(id, for: call.publisher))
@@ -305,6 +361,7 @@ final class OperatorEndpoints: Sendable {
         guard let report else { throw APIProblem(.noResults(topic: context.topics.requests)) }
         var json = JSONObject(continuing: report.json { APIProblem.words(for: $0) })
         if let keeper { json.add("index", raw: keeper.condition.json) }
+        if let requestIndex { json.add("request_index", raw: requestIndex.json) }
         orders.add(to: &json)
         return APIAnswer(status: 200, json: json.bytes, headers: ["Cache-Control": "no-store"])
     }

@@ -19,6 +19,8 @@ enum OperatorRoute: Sendable, Equatable {
     case statusEvents
     /// `GET /v1/history`.
     case history
+    /// `GET /v1/incidents`.
+    case incidents
     /// `GET /v1/replays`.
     case replays
     /// `POST /v1/replays`.
@@ -61,6 +63,7 @@ enum OperatorRoute: Sendable, Equatable {
         case "status": reading(.status)
         case "status/events": reading(.statusEvents)
         case "history": reading(.history)
+        case "incidents": reading(.incidents)
         default: nil
         }
     }
@@ -103,6 +106,7 @@ enum OperatorRoute: Sendable, Equatable {
         case .status: "status"
         case .statusEvents: "status.events"
         case .history: "history"
+        case .incidents: "incidents"
         case .replays: "replays.list"
         case .plan: "replays.plan"
         case .replay: "replays.show"
@@ -142,7 +146,8 @@ enum OperatorRoute: Sendable, Equatable {
     /// The scopes of which a key needs one.
     var scopes: [Scope] {
         switch self {
-        case .results, .searchResults, .failures, .searchFailures, .deadLetters, .status, .statusEvents, .history: [.read]
+        case .results, .searchResults, .failures, .searchFailures, .deadLetters, .status, .statusEvents, .history, .incidents:
+            [.read]
         case .replays, .replay, .replayEvents, .leftovers: [.read, .replay]
         case .plan, .command, .deletePlan: [.replay]
         case .holds: [.operate, .read]
@@ -153,7 +158,7 @@ enum OperatorRoute: Sendable, Equatable {
     /// True if the answer is about the fleet or records without an owner, hence for keys without tenant alone.
     var concernsAllTenants: Bool {
         switch self {
-        case .deadLetters, .status, .statusEvents, .history: true
+        case .deadLetters, .status, .statusEvents, .history, .incidents: true
         default: false
         }
     }

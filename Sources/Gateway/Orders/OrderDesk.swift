@@ -39,6 +39,9 @@ struct OrderDesk: Sendable {
         return APIAnswer(status: 200, json: json.bytes, headers: ["Cache-Control": "no-store"])
     }
 
+    /// The holds and limits that stand, none while they are not known.
+    var standing: [OrderRecord] { watch.orders?.all.filter { !$0.isCancellation } ?? [] }
+
     /// Adds to the state of the fleet the holds and limits that stand, or why they are not known. In short, few of them.
     func add(to json: inout JSONObject, isShort: Bool = false) {
         do throws(APIProblem) {

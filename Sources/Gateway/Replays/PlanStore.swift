@@ -29,6 +29,9 @@ struct PlanStore: Sendable {
     /// The path of the index of results.
     var indexPath: String { folder + "/results-index.sqlite" }
 
+    /// The folder of the index of requests.
+    var requestIndexPath: String { folder + "/requests-index" }
+
     /// The path of a plan, or nil for what cannot be an id.
     func path(of id: String) -> String? {
         Self.isID(id) ? "\(folder)/replay-\(id).ndjson" : nil

@@ -44,54 +44,6 @@ struct LifeSearch: Sendable {
     }
 }
 
-extension APIAnswer {
-    /// 200 with the whole life of a request, and in front of it what is remembered of it, or 304 for whoever has it already. `value` is its
-    /// record's, where that was asked for.
-    init(
-        _ life: RequestLife, of request: PublishedRequest, at now: Timestamp, held: [HeldSpan], request value: [UInt8]?,
-        to call: HTTPFields
-    ) {
-        var json = JSONObject(continuing: request.json(at: now, held: held))
-        // A life says what it is of, with the state that was found last.
-        if request.ending == nil, let latest = life.latest, !latest.repeatsItsID { json.add("result", raw: latest.line) }
-        json.add("life", raw: life.json)
-        if let value { json.add("request", raw: value) }
-        self.init(status: 200, json: json.bytes)
-        tag(isFinal: request.isFinal, to: call)
-    }
-}
-
-extension APIAnswer {
-    /// 200 with what is remembered of a request, and its record's value.
-    init(_ remembered: PublishedRequest, at now: Timestamp, held: [HeldSpan], request: [UInt8]?) {
-        var json = JSONObject(continuing: remembered.json(at: now, held: held))
-        if let request { json.add("request", raw: request) }
-        self.init(status: 200, json: json.bytes, headers: ["Cache-Control": "no-store"])
-    }
-
-    /// 200 with what is remembered of a request, and the place at which it waits.
-    init(_ remembered: PublishedRequest, at now: Timestamp, held: [HeldSpan], whereabouts report: WhereaboutsReport) {
-        var json = JSONObject(continuing: remembered.json(at: now, held: held))
-        json.add("whereabouts", raw: report.json { APIProblem.words(for: $0) })
-        self.init(status: 200, json: json.bytes, headers: ["Cache-Control": "no-store"])
-    }
-
-    /// 200 with where a request is that has no result yet.
-    init(_ report: WhereaboutsReport) {
-        var json = JSONObject(["id": report.id, "state": report.whereabouts.state.rawValue])
-        if let origin = report.whereabouts.origin {
-            json.add([
-                "topic": origin.topic, "partition": Int(origin.partition), "offset": String(origin.offset),
-                "accepted_at": origin.timestamp.text,
-            ])
-        } else {
-            json.add("accepted_at", value: report.whereabouts.divided?.at.text)
-        }
-        json.add("whereabouts", raw: report.json { APIProblem.words(for: $0) })
-        self.init(status: 200, json: json.bytes, headers: ["Cache-Control": "no-store"])
-    }
-}
-
 extension WhereaboutsReport {
     /// The place of the record with which the request was published.
     var place: RequestPlace? {

@@ -118,7 +118,10 @@ struct APIEndpoints: Endpoints {
             read: { [records] (place, asker, then) in records.read(place, for: asker, then: then) },
             search: { [operators] (id, asker, then) in operators.searchLife(of: id, for: asker, then: then) },
             isSearchCheap: { [operators] in operators.isIndexCurrent })
-        lookups.heldRequests = HeldRequests(configuration) { [operators] in operators.knownOrders }
+        lookups.completion.heldRequests = HeldRequests(configuration) { [operators] in operators.knownOrders }
+        lookups.completion.hubs = HubObstacles(configuration) { [operators] in operators.hubs }
+        lookups.isIndexBehind = { [operators] in operators.isIndexBehind }
+        lookups.completion.findTwins = { [operators] in operators.findTwins(of: $0, publishedAt: $1, for: $2, then: $3) }
         self.lookups = lookups
         notify = NotifyRoute(configuration, users: tags, sending: sending, messages: messages)
         idempotency = Idempotency(configuration.idempotencyFile.map { AnswerFile($0, services: services) }, services: services)

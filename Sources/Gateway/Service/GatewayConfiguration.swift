@@ -63,8 +63,10 @@ public struct GatewayConfiguration: Sendable {
     public var groupID = "pushfan-workers"
     /// Where the group begins in partitions without a position.
     public var groupStart = StartRule.safe
-    /// Folder of plans of replays and of the index of results; nil for none.
+    /// Folder of plans of replays and of the indexes; nil for none.
     public var stateFolder: String?
+    /// The bounds and the secrecy of the index of requests in that folder.
+    public var index = RequestIndexTerms()
     /// How a worker makes calls of audiences, for plans of replays.
     public var planning = FanOutPlanner.Configuration()
     /// Calls that a worker has in flight at once, for the price of a plan. Default 64.
@@ -89,6 +91,29 @@ public struct GatewayConfiguration: Sendable {
         self.connections = connections
         self.kafka = kafka
     }
+}
+
+/// The bounds and the secrecy of a gateway's index of requests.
+public struct RequestIndexTerms: Sendable, Equatable {
+    /// The rules for names of users and devices, and for titles.
+    public enum Names: Sendable, Equatable {
+        /// They are kept as they are.
+        case plain
+        /// They are kept encrypted, with the secret that the file holds.
+        case encrypted(keyFile: String)
+        /// They are not kept.
+        case omitted
+    }
+
+    /// The age at which a request leaves the index. Default 7 days.
+    public var keep = Duration.seconds(604_800)
+    /// The most bytes of its files. Default 8 GiB.
+    public var byteLimit = 8 << 30
+    /// The rule for names. Default `plain`.
+    public var names = Names.plain
+
+    /// The defaults.
+    public init() {}
 }
 
 /// Why a gateway cannot start; no secret is in it.

@@ -15,6 +15,8 @@ public struct GatewayServices: Sendable {
 
     /// Ends streams and waits whose callers have lost their rights.
     let rights = RightsWatch()
+    /// Counts the calls that the rates of keys do not allow.
+    let limited = LimitedCalls()
     /// The address before a code, where pages say what it means (`gateway.docs_url`); nil for none.
     var docsURL: String?
 

@@ -15,6 +15,8 @@ public struct WorkerSketch: Sendable {
         public var callsAtOnce = 64
         /// Calls that all workers together may start in a second, or 0, the default, for no limit.
         public var callsPerSecond = 0
+        /// True if outcomes are tracked of requests that do not say. Nil where that is not known.
+        public var tracksOutcomes: Bool?
         /// True if address and key only stand for others, which are not set.
         public var isStandIn = false
 

@@ -83,7 +83,7 @@ private struct TopicUse {
         let waiting = Set(topics.delays + [topics.held])
         let results: Set = [topics.results, topics.deadLetters]
         let shown = lanes.union(waiting).union(results).union([
-            topics.parents, topics.control, topics.replays, topics.status,
+            topics.parents, topics.control, topics.replays, topics.status, topics.history,
         ])
         switch role {
         case .worker:
@@ -92,7 +92,7 @@ private struct TopicUse {
                 topics.requestsOwn, topics.parents, topics.handles, topics.shares, topics.status,
             ])
         case .gateway:
-            reads = shown.union([topics.secure, topics.history])
+            reads = shown.union([topics.secure])
             writes = published.union([topics.control, topics.secure, topics.history])
             if terms.gatewayReplays { writes.formUnion([topics.requestsOwn, topics.replays]) }
         case .publisher:

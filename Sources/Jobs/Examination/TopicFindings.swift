@@ -162,10 +162,26 @@ struct TopicFindings {
             warn(
                 "records are kept for \(length(kept)) only: a longer outage loses some",
                 tool.set(name, "retention.ms", String(days * Self.day)))
+        } else if facts.role.isLookedBackIn {
+            judgeLookingBack(days: days)
         }
         if !facts.role.isPassing, let bytes = facts.number("retention.bytes"), bytes >= 0 {
             warn(
                 "retention.bytes is \(bytes): a flood removes records before their time", tool.set(name, "retention.bytes", "-1"))
+        }
+    }
+
+    /// Warns where people can look back for less time than the topic is for, as in one that an earlier version made.
+    private mutating func judgeLookingBack(days: Int) {
+        if let kept = facts.number("retention.ms"), kept >= 0, kept < days * Self.day {
+            warn(
+                "records are kept for \(length(kept)) only: incidents are forgotten sooner than after \(days) days",
+                tool.set(name, "retention.ms", String(days * Self.day)))
+        }
+        if let bytes = facts.number("retention.bytes"), bytes >= 0, bytes < facts.role.mostBytes {
+            warn(
+                "retention.bytes is \(bytes): incidents are forgotten sooner than after \(days) days",
+                tool.set(name, "retention.bytes", String(facts.role.mostBytes)))
         }
     }
 

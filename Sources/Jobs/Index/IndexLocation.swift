@@ -45,14 +45,14 @@ struct IndexLocation {
     }
 
     /// A person may name any file by mistake: one that is neither empty nor an index is left as it is.
-    static func checkThatItIsNobodyElses(_ path: String) throws(IndexAbsence) {
+    static func checkThatItIsNobodyElses(_ path: String, id wanted: UInt32 = applicationID) throws(IndexAbsence) {
         let file = open(path, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { return }
         defer { close(file) }
         var header = [UInt8](repeating: 0, count: 72)
         let count = header.withUnsafeMutableBytes { read(file, $0.baseAddress, $0.count) }
         let id = header[68...].reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
-        guard count == 0 || (count == header.count && id == applicationID) else {
+        guard count == 0 || (count == header.count && id == wanted) else {
             throw .foreign(path: path)
         }
     }

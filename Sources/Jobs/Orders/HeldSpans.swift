@@ -20,26 +20,43 @@ extension JobContext {
     ) throws(JobFailure) -> [HeldSpan] {
         let book = try orderBook()
         guard book.orders.history.contains(where: { $0.kind == .hold }) else { return [] }
+        guard let (request, moment) = try request(id, at: place) else { return [] }
+        let published = moment ?? Timestamp(milliseconds: 0)
+        let lane = Lane.allCases.first { topics.requests(of: $0) == place.topic }
+        return book.orders.heldSpans(
+            of: request, hub: hub ?? request.hub.map { request.document.string($0) }, lane: lane?.name ?? "",
+            published: published,
+            final: final)
+    }
+
+    /// The request in a record, and the record's time. Nil where the record is gone, or is another's.
+    ///
+    /// - Parameters:
+    ///   - id: The request's id.
+    ///   - place: The place of the record that its publisher wrote.
+    /// - Returns: The request.
+    /// - Throws: The record cannot be read.
+    package func request(_ id: String, at place: RecordPlace) throws(JobFailure) -> (PushRequest, Timestamp?)? {
+        guard let found = try request(at: place), found.0.document.string(found.0.id) == id else { return nil }
+        return found
+    }
+
+    /// The request in a record, whosever it is, and the record's time. Nil where the record is gone.
+    package func request(at place: RecordPlace) throws(JobFailure) -> (PushRequest, Timestamp?)? {
         let record: FetchedRecord?
         do throws(KafkaError) {
             record = try OriginalReader(kafka, readAhead: 1 << 20, timeout: timeout).record(at: place)
         } catch {
             throw .kafka(error, .read(topic: place.topic))
         }
-        guard let record else { return [] }
-        let published = record.publishedAt ?? Timestamp(milliseconds: 0)
+        guard let record else { return nil }
         let origin = RecordOrigin(
-            topic: place.topic, partition: place.partition, offset: place.offset, timestamp: published,
-            isDated: record.publishedAt != nil)
+            topic: place.topic, partition: place.partition, offset: place.offset,
+            timestamp: record.publishedAt ?? Timestamp(milliseconds: 0), isDated: record.publishedAt != nil)
         var request = PushRequest()
         let value = record.value ?? []
         _ = RequestReader(from: .own).read(value.span, headers: record.knownHeaders, origin: origin, into: &request)
-        guard request.document.string(request.id) == id else { return [] }
-        let lane = Lane.allCases.first { topics.requests(of: $0) == place.topic }
-        return book.orders.heldSpans(
-            of: request, hub: hub ?? request.hub.map { request.document.string($0) }, lane: lane?.name ?? "",
-            published: published,
-            final: final)
+        return (request, record.publishedAt)
     }
 }
 

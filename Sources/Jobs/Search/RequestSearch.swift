@@ -26,15 +26,31 @@ package struct RequestSearch: Sendable {
     ///   - filter: What is wanted.
     ///   - next: The place where it goes on, or nil for the first page.
     ///   - patience: The longest reading of topics, beyond which the page ends with what was found, or nil for no limit.
+    ///   - readsTitles: False for an asker who may not see titles, so that no word is one of a title.
     ///   - isVisible: True for a request that the asker may see.
     /// - Returns: The page.
     /// - Throws: Brokers cannot be asked, or the job was cancelled.
     package func page(
         of limit: Int, matching filter: ResultFilter, after next: SearchPage.Next? = nil, patience: Duration? = nil,
-        isVisible: @escaping @Sendable (SearchRow) -> Bool = { _ in true }
+        readingTitles readsTitles: Bool = true, isVisible: @escaping @Sendable (SearchRow) -> Bool = { _ in true }
     ) throws(JobFailure) -> SearchPage {
-        SearchPage(
-            rows: [], next: nil, order: .published,
-            searched: SearchExtent(source: .scan, since: nil, records: 0, of: 0, isComplete: true))
+        let limit = max(1, limit)
+        var (cursor, results): (SearchCursor?, ResultCursor?) = (nil, nil)
+        switch next {
+        case .requests(let place): cursor = place
+        case .results(let place): results = place
+        case nil: break
+        }
+        let plan = SearchPlan(filter)
+        // The place of a list says in which order it is.
+        if results != nil || plan == .results && cursor == nil {
+            return try finished(limit, matching: filter, after: results, patience: patience, isVisible: isVisible)
+        }
+        if plan == .deadLetters {
+            return try deadLetters(limit, matching: filter, after: cursor, patience: patience, isVisible: isVisible)
+        }
+        var search = PublishedSearch(
+            self, by: plan, for: filter, readingTitles: readsTitles, isFirstPage: cursor == nil, isVisible: isVisible)
+        return try search.page(of: limit, after: cursor, patience: patience)
     }
 }

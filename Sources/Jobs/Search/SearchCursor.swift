@@ -1,3 +1,4 @@
+import PushModel
 package import Replay
 
 /// The place behind which a list of requests goes on: the publication of the last one that was shown.
@@ -9,4 +10,13 @@ package struct SearchCursor: Sendable, Equatable {
 
     /// A place.
     package init(time: Int64, place: RecordPlace?) { (self.time, self.place) = (time, place) }
+
+    /// The first moment that nothing behind it can have.
+    var until: Int64 { place == nil ? time : time.addingSaturated(1) }
+
+    /// True if a record stands behind it, where newer ones stand before, and of one moment those of greater places.
+    func isBefore(_ moment: Int64, at record: @autoclosure () -> RecordPlace) -> Bool {
+        guard moment == time, let place else { return moment < time }
+        return record() < place
+    }
 }

@@ -38,6 +38,10 @@ package struct TopicRole: Sendable {
     var multiple = 1
     /// Records are of no use a second after they were written.
     var isPassing = false
+    /// People look back in it for the whole of its retention, although no worker needs that.
+    var isLookedBackIn = false
+    /// The bytes of a topic beyond which its records go. 64 MiB are a day of what passes.
+    var mostBytes = 67_108_864
     /// Brokers give its records their time, so that machines whose clocks differ agree on it.
     var hasBrokerTime = false
     /// True if outdated records are compacted early (`min.cleanable.dirty.ratio`).
@@ -107,9 +111,10 @@ package struct TopicRole: Sendable {
             TopicRole(
                 role: "status", name: topics.status, days: 1, recordByteCount: smallRecord, isCompacted: true, isSmall: true,
                 isPassing: true, hasBrokerTime: true, isCleanedEarly: true, segmentHours: 1),
+            // A gateway writes its minute every 10 s, 10 MB a day, and some incidents: 512 MiB are 14 days of three.
             TopicRole(
-                role: "history", name: topics.history, days: 1, recordByteCount: smallRecord, isSmall: true, isPassing: true,
-                segmentHours: 1),
+                role: "history", name: topics.history, days: 14, recordByteCount: smallRecord, isSmall: true, isPassing: true,
+                isLookedBackIn: true, mostBytes: 536_870_912, segmentHours: 24),
         ]
     }
 
@@ -127,7 +132,7 @@ package struct TopicRole: Sendable {
         if hasBrokerTime { properties.append(.init(key: "message.timestamp.type", value: "LogAppendTime")) }
         if isCleanedEarly { properties.append(.init(key: "min.cleanable.dirty.ratio", value: "0.1")) }
         if isUncompressed { properties.append(.init(key: "compression.type", value: "uncompressed")) }
-        if isPassing { properties.append(.init(key: "retention.bytes", value: "67108864")) }
+        if isPassing { properties.append(.init(key: "retention.bytes", value: String(mostBytes))) }
         if replication >= 3 { properties.append(.init(key: "min.insync.replicas", value: "2")) }
         return NewTopic(
             name: name, partitionCount: partitionCount(count), replicationFactor: replication, configuration: properties)

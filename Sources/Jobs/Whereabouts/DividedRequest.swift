@@ -12,6 +12,8 @@ package struct DividedRequest: Sendable, Equatable {
     package let count: Int?
     /// The number of parts that have ended, as far as they were read.
     package let endedCount: Int
+    /// The number of parts that were sent everywhere, or nil where that was not read.
+    package var sentCount: Int?
 }
 
 /// Reads what is open of one request in the topic of parents, partition by partition. Without effects.
@@ -22,6 +24,7 @@ struct DividedReader {
         var record: ParentRecord?
         let at: Timestamp
         var ended: Set<Int> = []
+        var sent: Set<Int> = []
     }
 
     private let id: String
@@ -52,10 +55,11 @@ struct DividedReader {
         case (.parent, .some(let value)):
             guard let record = ParentRecord(value), isKnown(parent) || record.id == id else { return }
             open[parent, default: Open(at: time)].record = record
-        case (.part(let chunk), .some):
+        case (.part(let chunk), .some(let value)):
             // The record of one whose name is known may stand before what is read.
             guard open[parent] != nil || isKnown(parent) else { return }
             open[parent, default: Open(at: time)].ended.insert(chunk)
+            if PartTally(value, chunk: chunk)?.state == .sent { open[parent]?.sent.insert(chunk) }
         default: return
         }
     }
@@ -63,7 +67,9 @@ struct DividedReader {
     /// The request that was divided last, or nil when none is open.
     var divided: DividedRequest? {
         open.values.max { $0.at < $1.at }.map {
-            DividedRequest(origin: $0.record?.origin, at: $0.at, count: $0.record?.chunks, endedCount: $0.ended.count)
+            DividedRequest(
+                origin: $0.record?.origin, at: $0.at, count: $0.record?.chunks, endedCount: $0.ended.count,
+                sentCount: $0.sent.count)
         }
     }
 }

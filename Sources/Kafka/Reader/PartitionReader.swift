@@ -156,6 +156,9 @@ public final class PartitionReader {
         return client.watermarks(of: partitions[slot])
     }
 
+    /// True once the properties or certificates that it was made with are not those of now, so that another reader must take over.
+    public var isOutdated: Bool { client.isOutdated }
+
     /// Removes the next error, statistics or log line without waiting. Nil if there is none.
     public func nextEvent() -> ClientEvent? { events.nextClientEvent() }
 }

@@ -19,8 +19,8 @@ public final class RangeReader {
         }
     }
 
-    /// The most that waits in memory, in bytes. One answer of each broker comes on top of it.
-    private static let readAhead = 16 << 20
+    /// The most that waits in memory by default, in bytes. One answer of each broker comes on top of it.
+    public static let readAhead = 16 << 20
 
     private let client: ClientHandle
     let events: ClientQueue
@@ -32,24 +32,26 @@ public final class RangeReader {
     /// - Parameters:
     ///   - configuration: The brokers and the user's properties.
     ///   - portion: The most bytes that a partition gives at a time. The default is 64 KiB, so that few of its records come in vain.
+    ///   - readAhead: The most bytes that wait in memory, 1 KiB – 2 GiB.
     ///   - seesUncommitted: True to read what open and aborted transactions wrote, too. Default no.
     /// - Throws: A configuration that was refused.
     public init(
-        _ configuration: KafkaConfiguration, portion: Int = 64 << 10, seesUncommitted: Bool = false
+        _ configuration: KafkaConfiguration, portion: Int = 64 << 10, readAhead: Int = readAhead, seesUncommitted: Bool = false
     ) throws(KafkaError) {
         // Of two settings with one key the later counts.
         let isolation = seesUncommitted ? [("isolation.level", "read_uncommitted")] : []
         let settings = try ClientSettings(
-            configuration, defaults: Self.defaults(portion: portion), fixed: TopicReader.fixed + isolation)
+            configuration, defaults: Self.defaults(portion: portion, readAhead: readAhead), fixed: TopicReader.fixed + isolation)
         settings.withConf { rd_kafka_conf_set_events($0, RD_KAFKA_EVENT_ERROR | RD_KAFKA_EVENT_STATS | RD_KAFKA_EVENT_LOG) }
         client = try ClientHandle(RD_KAFKA_CONSUMER, settings: settings, inbox: nil)
         events = try ClientQueue.main(of: client)
     }
 
-    private static func defaults(portion: Int) -> [ClientSettings.Setting] {
+    private static func defaults(portion: Int, readAhead: Int) -> [ClientSettings.Setting] {
         [
             ("fetch.wait.max.ms", "20"), ("fetch.error.backoff.ms", "100"), ("queued.min.messages", "1000000"),
-            ("queued.max.messages.kbytes", "\(readAhead >> 10)"), ("max.partition.fetch.bytes", "\(portion)"),
+            ("queued.max.messages.kbytes", "\(min(max(1, readAhead >> 10), 2_097_151))"),
+            ("max.partition.fetch.bytes", "\(portion)"),
         ]
     }
 
@@ -85,25 +87,35 @@ public final class RangeReader {
     /// - Parameters:
     ///   - parts: The ranges.
     ///   - timeout: The longest wait while nothing comes.
+    ///   - isOver: Asked every 64 records, and every 100 ms while nothing comes. True ends the reading.
     ///   - body: Looks at a record of the range with this index. Returns false if it wants no more of that range.
+    /// - Returns: False if `isOver` has ended the reading.
     /// - Throws: `isUnknownTopicOrPartition`, `isAuthorization`, `isFatal`, or nothing came in time although something should.
+    @discardableResult
     public func read(
-        _ parts: [Part], timeout: Duration, perform body: (_ index: Int, borrowing ConsumedRecord) -> Bool
-    ) throws(KafkaError) {
+        _ parts: [Part], timeout: Duration, unless isOver: () -> Bool = { false },
+        perform body: (_ index: Int, borrowing ConsumedRecord) -> Bool
+    ) throws(KafkaError) -> Bool {
         var reading = try Reading(parts, of: client)
         defer { reading.stop() }
         var deadline = ContinuousClock.now + timeout
+        var count = 0
         while reading.isOpen {
             switch reading.readNext(perform: body) {
-            case .record, .endOfPartition: deadline = ContinuousClock.now + timeout
+            case .record, .endOfPartition:
+                deadline = ContinuousClock.now + timeout
+                count += 1
+                if count & 0x3F == 0, isOver() { return false }
             case .error(let error) where error.isAuthorization || error.isFatal || error.isUnknownTopicOrPartition: throw error
             case .error, .empty:
+                if isOver() { return false }
                 guard ContinuousClock.now >= deadline else { continue }
                 throw events.drainErrors()
                     ?? KafkaError(
                         RD_KAFKA_RESP_ERR__TIMED_OUT, message: "the next record of \(reading.place) did not come in time")
             }
         }
+        return true
     }
 }
 

@@ -17,6 +17,33 @@ extension SettingType where Value == Int {
     }
 }
 
+/// A number of bytes as it is written in settings.
+private enum SettingBytes {
+    static let units: [(suffix: String, byteCount: Int)] = [("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)]
+
+    /// The shortest text for a number of bytes.
+    static func text(_ count: Int) -> String {
+        let unit = units.first { count % $0.byteCount == 0 } ?? ("", 1)
+        return "\(count / unit.1)\(unit.0)"
+    }
+}
+
+extension SettingType where Value == Int {
+    /// A whole number of bytes with a unit: `512MiB`, `8GiB`.
+    static func byteCount(_ range: ClosedRange<Int>) -> SettingType {
+        let bounds = "\(SettingBytes.text(range.lowerBound)) to \(SettingBytes.text(range.upperBound))"
+        return text("\(bounds), a whole number and KiB, MiB or GiB") { (text) throws(SettingFault) -> Int in
+            let digits = text.prefix { $0.isASCII && $0.isNumber }
+            guard let unit = SettingBytes.units.first(where: { $0.suffix == text.dropFirst(digits.count) }),
+                let count = Int(digits)
+            else { throw SettingFault("is not a number of bytes") }
+            let (product, isBeyond) = count.multipliedReportingOverflow(by: unit.byteCount)
+            guard !isBeyond, range.contains(product) else { throw SettingFault("is out of range") }
+            return product
+        }
+    }
+}
+
 extension SettingType where Value == Double {
     /// A decimal number without exponent.
     static func decimal(_ range: ClosedRange<Double>) -> SettingType {

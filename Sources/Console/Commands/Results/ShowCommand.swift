@@ -4,6 +4,7 @@ import Publishing
 import PushModel
 import Replay
 import ResultQuery
+import Settings
 
 /// `pushfan results show`.
 enum ShowCommand {
@@ -29,7 +30,12 @@ enum ShowCommand {
             let context = invocation.jobContext(settings, timeout: timeout)
             var search = WhereaboutsSearch(for: id, in: settings.groupTerms, context: context)
             let report = try invocation.perform(settings) { () throws(JobFailure) in try search.run() }
-            try write(report, invocation)
+            var story = RequestStory(report)
+            if let origin = report.whereabouts.origin {
+                let place = RecordPlace(topic: origin.topic, partition: origin.partition, offset: origin.offset)
+                story.take(from: context, at: place, by: settings)
+            }
+            try write(report, story.verdict(for: invocation), invocation)
             if invocation.arguments.format().isForPeople, let origin = report.whereabouts.origin {
                 let place = RecordPlace(topic: origin.topic, partition: origin.partition, offset: origin.offset)
                 for span in held(id, at: place, hub: nil, final: nil, by: context, for: invocation) {
@@ -39,7 +45,11 @@ enum ShowCommand {
             throw CommandFailure(
                 .nothingMatched, "there is no result for \(Sanitised.quoted(id)) yet", hint: "--wait waits for one")
         }
-        try write(life, latest, invocation, by: invocation.jobContext(settings, timeout: timeout))
+        let context = invocation.jobContext(settings, timeout: timeout)
+        var story = RequestStory(life)
+        if let place = life.place { story.take(from: context, at: place, by: settings) }
+        story.findOriginal(by: answers, context)
+        try write(life, latest, story.verdict(for: invocation), invocation, by: context)
         guard isWaiting, life.final == nil else { return .done }
         throw CommandFailure(.temporary, "the final result has not come in time")
     }
@@ -59,11 +69,13 @@ enum ShowCommand {
         return life
     }
 
-    private static func write(_ report: WhereaboutsReport, _ invocation: Invocation) throws(CommandFailure) {
+    private static func write(
+        _ report: WhereaboutsReport, _ verdict: Verdict, _ invocation: Invocation
+    ) throws(CommandFailure) {
         let format = invocation.arguments.format()
         switch format {
-        case .table, .wide: try invocation.streams.out(report.text)
-        case .json: try invocation.streams.out(report.json + [UInt8(ascii: "\n")])
+        case .table, .wide: try invocation.streams.out(verdict.lines + "\n\n" + report.text)
+        case .json: try invocation.streams.out(verdict.added(to: report.json) + [UInt8(ascii: "\n")])
         case .ndjson, .csv: try invocation.streams.out(format, report.table, [report.json])
         }
     }
@@ -83,7 +95,7 @@ enum ShowCommand {
     }
 
     private static func write(
-        _ life: RequestLife, _ latest: ResultRecord, _ invocation: Invocation, by context: JobContext
+        _ life: RequestLife, _ latest: ResultRecord, _ verdict: Verdict, _ invocation: Invocation, by context: JobContext
     ) throws(CommandFailure) {
         let format = invocation.arguments.format()
         switch format {
@@ -93,11 +105,61 @@ enum ShowCommand {
             story.held = held(
                 life.id, at: life.place, hub: latest.hub.isEmpty ? nil : latest.hub,
                 final: life.final.map { Timestamp(milliseconds: $0.timestamp) }, by: context, for: invocation)
-            try invocation.streams.out(story.text)
-        case .json: try invocation.streams.out(latest.line + [UInt8(ascii: "\n")])
+            try invocation.streams.out(verdict.lines + "\n\n" + story.text)
+        case .json: try invocation.streams.out(verdict.added(to: latest.line) + [UInt8(ascii: "\n")])
         case .ndjson, .csv:
             let records = life.own + life.replays
             try invocation.streams.out(format, ResultTable.of(records), records.map(\.line))
         }
+    }
+}
+
+extension RequestStory {
+    /// The longest wait for a record that makes a verdict better, and is no condition of it.
+    private static let patience = Duration.seconds(3)
+
+    /// Takes what the record says that it was published with, as far as that can be read.
+    fileprivate mutating func take(from context: JobContext, at place: RecordPlace, by settings: Settings) {
+        var context = context
+        context.timeout = min(context.timeout, Self.patience)
+        let now = Timestamp(milliseconds: context.now())
+        guard let (request, _) = (try? context.request(id, at: place)) ?? nil else { return }
+        audience = RequestFacts(request).audience
+        let hub = context.hubNames?.name(of: request)
+        let choices = Set(settings.allHubs.filter { hub == nil || $0.routeName == hub }.map(\.tracksOutcomes))
+        take(request, tracksByDefault: choices.count == 1 ? choices.first : nil, now: now)
+        guard ending == nil else { return }
+        let spans = (try? context.heldSpans(ofRequest: id, at: place, hub: hub, final: nil)) ?? []
+        take(spans, now: now, namesAuthors: true)
+    }
+
+    /// Looks for the request that it repeats, and what became of that.
+    fileprivate mutating func findOriginal(by answers: ResultAnswers, _ context: JobContext) {
+        guard let place = (original?.id).flatMap({ RecordPlace($0) }),
+            let (request, _) = (try? context.request(at: place)) ?? nil
+        else { return }
+        let other = request.document.string(request.id)
+        guard other != id else { return }
+        let life = try? answers.life(of: other, ResultFilter())
+        original = Original(id: other, state: life.map { $0.final?.state ?? "" })
+    }
+
+    /// The verdict in the terminal's zone.
+    fileprivate func verdict(for invocation: Invocation) -> Verdict {
+        let zone = LocalZone.current(environment: invocation.surroundings.environment)
+        return Verdict.of(self, now: Timestamp(milliseconds: invocation.surroundings.now()), zone: zone)
+    }
+}
+
+extension Verdict {
+    /// The verdict, and its reason on a line of its own.
+    fileprivate var lines: String { [text, reason].compactMap(\.self).map { Sanitised.line($0) }.joined(separator: "\n") }
+
+    /// A JSON object with the verdict behind its members.
+    fileprivate func added(to object: [UInt8]) -> [UInt8] {
+        let end = object.lastIndex(of: UInt8(ascii: "}")).map { $0 + 1 } ?? object.count
+        var object = JSONObject(continuing: Array(object[..<end]))
+        object.add("verdict", raw: json)
+        return object.bytes
     }
 }

@@ -9,7 +9,8 @@ extension Command {
     static let status = Command(
         "status", .operators, "Show where the workers stand, and why requests wait",
         examples: [
-            "pushfan status", "pushfan status -o wide", "pushfan status --worker http://127.0.0.1:9464",
+            "pushfan status", "pushfan status -o wide", "pushfan status --incidents",
+            "pushfan status --worker http://127.0.0.1:9464",
             "pushfan status --max-age 5m -o json || echo 'requests wait for too long'",
         ],
         groups: [
@@ -19,6 +20,7 @@ extension Command {
                     Flag(
                         "worker", "URL", "Ask this worker, beside what it reports: http:// and its `listen`", isRepeatable: true),
                     Flag("max-age", "DURATION", "End with 1 when a request waits for longer"),
+                    Flag("incidents", nil, "List what was out in the last 14 days, as gateways saw it, instead"),
                 ]),
             .output([.table, .wide, .json]),
             .kafka(
@@ -38,6 +40,10 @@ private enum StatusCommand {
         var workers: [HealthTarget] = []
         for url in arguments.values("worker") { workers.append(try target(url)) }
         let settings = try invocation.settings()
+        if arguments.has("incidents") {
+            guard workers.isEmpty, limit == nil else { throw .usage("--incidents stands alone, without --worker and --max-age") }
+            return try IncidentsListing.run(invocation, with: settings, timeout: timeout)
+        }
         let asked: StatusReport?
         do throws(KafkaError) {
             let context = invocation.jobContext(settings, timeout: timeout)

@@ -1,0 +1,35 @@
+import Delivery
+import Jobs
+import PushModel
+import Settings
+
+/// The list of `pushfan status --incidents`, which it reads from the topic of the history.
+enum IncidentsListing {
+    /// Reads the incidents of the last days, and writes them, the newest first.
+    static func run(_ invocation: Invocation, with settings: Settings, timeout: Duration) throws(CommandFailure) -> ExitCode {
+        let context = invocation.jobContext(settings, timeout: timeout)
+        let list = try invocation.perform(settings) { () throws(JobFailure) in try context.incidents() }
+        let now = context.now()
+        let incidents = list?.incidents(since: now - IncidentList.span) ?? []
+        var table = Table([
+            "FROM", .init(title: "TO", spare: 2), .init(title: "KIND", spare: 1), .number("FAILED", isWide: true),
+            .number("EXPIRED", isWide: true), .number("WAITED", isWide: true), "TEXT",
+        ])
+        for incident in incidents {
+            table.add(
+                Timestamp(milliseconds: incident.from).text,
+                incident.lasts(at: now) ? "-" : Timestamp(milliseconds: incident.end).text, incident.kind.rawValue,
+                "\(incident.failed)", "\(incident.expired)", "\(incident.waited)", incident.text(at: now))
+        }
+        try invocation.streams.out(invocation.arguments.format(), table, incidents.map { $0.json(at: now) })
+        if list == nil {
+            let topic = Sanitised.line(context.topics.history)
+            invocation.streams.note(
+                "there is no topic \(topic), where gateways write incidents; \(CommandFailure.missingTopicHint)")
+        }
+        let lasting = incidents.count { $0.lasts(at: now) }
+        let counted = Counted.text(incidents.count, "incident", "incidents")
+        invocation.streams.note("\(counted) in 14 days, of which \(lasting) \(lasting == 1 ? "lasts" : "last")")
+        return .done
+    }
+}

@@ -1,0 +1,190 @@
+import Basics
+import EventLoop
+import Kafka
+import PushModel
+import SQLite
+
+/// Adds the records that come to the lanes to an index of requests, by one reader for all partitions.
+struct LaneFollower {
+    /// Records are added so often at the latest, or as soon as no other comes for a while.
+    private static let step = Duration.milliseconds(300)
+    private static let silence = Duration.milliseconds(50)
+    /// The partitions of lanes are looked for so often, and another reader takes over so often.
+    private static let (partitionInterval, length) = (Duration.seconds(10), Duration.seconds(600))
+    /// Positions are written, and old hours removed, so often. What is read twice after an end without warning does no harm.
+    private static let tidyInterval = Duration.seconds(2)
+    /// The bytes that are read ahead of all partitions together.
+    private static let readAhead = 32 << 20
+    /// A broker keeps a question for so long while there is nothing. What comes meanwhile is answered at once.
+    private static let fetchWait = Duration.milliseconds(500)
+    /// The records of a partition that are read in a row.
+    private static let turn = 256
+
+    private let context: JobContext
+    private let settings: RequestIndexSettings
+    private let store: RequestStore
+    private let lanes: LanePlaces
+    private let admin: TopicAdmin
+    private let reader: PartitionReader
+    private let wakeUp: WakeUp
+    private let poller: Poller
+    private var intake: RequestIntake
+    private var headers = PushModel.RecordHeaders()
+    /// The places where the reading of each slot goes on, and those of them that are not written.
+    private var positions: [IndexPosition]
+    private var changed: Set<Int> = []
+    /// The slots whose first record has to be the one that was read last.
+    private var witnesses: [Int: IndexPosition.Witness]
+    private let end = Deadline(after: length)
+    private var nextRefresh = Deadline(after: partitionInterval)
+    private var nextTidying = Deadline(after: tidyInterval)
+
+    /// Begins to read where the index ends, or from a moment on what was given up.
+    init(_ store: RequestStore, settings: RequestIndexSettings, refillingFrom moment: Int64?, in context: JobContext)
+        throws(IndexFailure)
+    {
+        (self.store, self.settings, self.context) = (store, settings, context)
+        admin = try IndexFailure.kafka { () throws(KafkaError) in try TopicAdmin(context.kafka) }
+        lanes = try LanePlaces(store, keep: settings.keep, refillingFrom: moment, by: admin, in: context)
+        positions = lanes.slots.map(\.start)
+        var witnesses: [Int: IndexPosition.Witness] = [:]
+        for (slot, place) in lanes.slots.enumerated() { witnesses[slot] = place.start.witness }
+        self.witnesses = witnesses
+        intake = RequestIntake(store.secrets, names: settings.names, keep: settings.keep.wholeMilliseconds)
+        do {
+            wakeUp = try WakeUp()
+            poller = try Poller()
+            try poller.add(wakeUp.fileDescriptor, token: 0, interest: .readable)
+        } catch {
+            throw .absence(.folder(path: settings.folder, reason: "\(error)"))
+        }
+        let count = lanes.slots.count
+        reader = try IndexFailure.kafka { [lanes, wakeUp] () throws(KafkaError) in
+            let room = QueueRoom(sharing: Self.readAhead, among: count, atMost: .large)
+            let reader = try PartitionReader(
+                context.kafka, room: room, fetchWait: Self.fetchWait, wakeUpFileDescriptor: wakeUp.fileDescriptor)
+            try reader.start(lanes.slots.map { ($0.partition, .offset($0.start.witness?.offset ?? $0.start.next)) })
+            return reader
+        }
+    }
+
+    /// Writes the places behind what was added. Not to be called after a failure, which may have left out something before them.
+    func save() throws(IndexFailure) {
+        let places = changed.map { (lanes.slots[$0].partition, positions[$0]) }
+        try IndexFailure.database { () throws(SQLiteError) in try store.save(Dictionary(uniqueKeysWithValues: places)) }
+    }
+
+    /// The offsets that were there at the beginning, and those of them that were not read.
+    var progress: (behind: Int, of: Int) {
+        var (behind, total): (Int64, Int64) = (0, 0)
+        for (slot, place) in lanes.slots.enumerated() {
+            behind = behind.addingSaturated(max(0, place.end.addingSaturated(-positions[slot].next)))
+            total = total.addingSaturated(max(0, place.end.addingSaturated(-place.start.next)))
+        }
+        return (Int(clamping: behind), Int(clamping: total))
+    }
+
+    /// Reads for a step, and adds what has come. Returns false when it is time for another reader.
+    mutating func readOn() throws(IndexFailure) -> Bool {
+        let deadline = Deadline(after: Self.step)
+        var silence = deadline
+        while !deadline.hasPassed, !silence.hasPassed, !intake.rows.isFull, !context.isCancelled() {
+            wakeUp.drain()
+            if try readRound() { continue }
+            if !intake.rows.isEmpty { silence = Deadline(after: Self.silence) }
+            let wait = min(deadline.step, silence.step)
+            do { _ = try poller.wait(until: .now().advanced(by: wait)) } catch { Pause.sleep(Self.silence) }
+        }
+        guard !reader.isOutdated, !isMissing() else { return false }
+        let damaged = try IndexFailure.database { () throws(SQLiteError) in
+            try intake.rows.isEmpty ? [] : store.add(intake.rows)
+        }
+        intake.removeRows()
+        guard damaged.isEmpty else {
+            // The hours that were given up are read again, and the places are behind them.
+            changed.removeAll()
+            return false
+        }
+        if nextTidying.hasPassed { try tidy() }
+        return !end.hasPassed && !hasOtherPartitions()
+    }
+
+    /// Reads some records of each partition. Returns false if there was none.
+    private mutating func readRound() throws(IndexFailure) -> Bool {
+        let now = context.now()
+        var isFound = false
+        for slot in lanes.slots.indices {
+            for _ in 0..<Self.turn where !intake.rows.isFull {
+                let result = reader.read(slot: slot) { take($0, slot: slot, now: now) }
+                if case .endOfPartition(let offset) = result { note(offset, slot: slot) }
+                if case .error(let error) = result { try check(error, slot: slot) }
+                guard result == .record else { break }
+                isFound = true
+            }
+            guard positions[slot].next >= 0 else { throw .flaw(.otherRecords) }
+        }
+        return isFound
+    }
+
+    /// Takes a record. One that should have come before, or is another one than was read there, makes the position negative.
+    private mutating func take(_ record: borrowing ConsumedRecord, slot: Int, now: Int64) {
+        guard positions[slot].next >= 0 else { return }
+        if let witness = witnesses.removeValue(forKey: slot) {
+            let isSame = record.offset == witness.offset && record.timestamp ?? 0 == witness.time
+            let isGone = reader.watermarks(slot: slot).map { $0.low > witness.offset } ?? false
+            guard isSame || isGone else { return positions[slot].next = -1 }
+            if isSame { return }
+        }
+        guard record.offset >= positions[slot].next else { return positions[slot].next = -1 }
+        positions[slot] = IndexPosition(
+            next: record.offset + 1, witness: .init(offset: record.offset, time: record.timestamp ?? 0))
+        changed.insert(slot)
+        guard let value = record.value else { return }
+        headers.removeAll()
+        record.forEachHeader { name, value in if let value { headers.add(name: name, value: value) } }
+        let place = lanes.slots[slot]
+        let origin = RecordOrigin(
+            topic: place.partition.topic, partition: record.partition, offset: record.offset,
+            timestamp: WaitingReader.moment(record.timestamp ?? 0), isDated: record.timestamp != nil)
+        intake.take(value, headers: headers, at: origin, lane: place.lane, floor: store.floor, now: now)
+    }
+
+    private mutating func note(_ end: Int64, slot: Int) {
+        guard end > positions[slot].next else { return }
+        positions[slot].next = end
+        changed.insert(slot)
+    }
+
+    private func check(_ error: KafkaError, slot: Int) throws(IndexFailure) {
+        guard error.isAuthorization || error.isFatal || error.isUnknownTopicOrPartition else { return }
+        throw .job(.kafka(error, .read(topic: lanes.slots[slot].partition.topic)))
+    }
+
+    /// True once the library has said that a partition is missing: the topic may be there again, and be another.
+    private func isMissing() -> Bool {
+        var isMissing = false
+        while let event = reader.nextEvent() {
+            if case .log(let line) = event, line.missingPartition != nil { isMissing = true }
+        }
+        return isMissing
+    }
+
+    private mutating func tidy() throws(IndexFailure) {
+        nextTidying = Deadline(after: Self.tidyInterval)
+        try save()
+        changed.removeAll()
+        let now = context.now()
+        try IndexFailure.database { () throws(SQLiteError) in
+            try store.removeOld(
+                before: now.addingSaturated(-settings.keep.wholeMilliseconds), byteLimit: settings.byteLimit, now: now)
+        }
+    }
+
+    /// True if the lanes have other partitions now. While brokers are away, that is not known.
+    private mutating func hasOtherPartitions() -> Bool {
+        guard nextRefresh.hasPassed else { return false }
+        nextRefresh = Deadline(after: Self.partitionInterval)
+        guard let found = try? admin.describe(topics: lanes.topics, timeout: context.timeout) else { return false }
+        return LanePlaces.counts(found).map { $0 != lanes.counts } ?? false
+    }
+}
