@@ -252,8 +252,8 @@ let package = Package(
         tests(
             "JobsTests",
             [
-                "Delivery", "EventLoop", "FanOut", "GroupPositions", "HTTPServing", "Jobs", "Kafka", "PushModel", "Publishing",
-                "Replay", "ResultQuery", "SQLite",
+                "Delivery", "EventLoop", "FanOut", "GroupPositions", "HTTPServing", "HubREST", "Jobs", "Kafka", "PushModel",
+                "Publishing", "Replay", "ResultQuery", "SQLite",
             ]),
         tests("GroupPositionsTests", ["CRDKafka", "Delivery", "GroupPositions", "Kafka", "PushModel"]),
         tests("IntakeTests", ["Intake", "PushModel", "Publishing", "FanOut", "HubAuth", "HubREST"]),

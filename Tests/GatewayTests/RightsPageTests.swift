@@ -88,8 +88,8 @@ import Testing
 
     /// The calls that have an effect by a route: of those that bring a request one for each form.
     private static func calls(_ effect: String, _ route: (method: String, path: String), isForeign: Bool) -> [Call] {
-        let plan = route.method == "DELETE" ? "0a1b2c3e" : "0a1b2c3d"
-        let id = route.path.hasPrefix("/v1/replays") ? plan : route.path.hasPrefix("/v1/holds") ? hold.id : "of-bank"
+        let replay = route.method == "DELETE" ? "0a1b2c3e" : "0a1b2c3d"
+        let id = route.path.hasPrefix("/v1/replays") ? replay : route.path.hasPrefix("/v1/holds") ? hold.id : "of-bank"
         var call = Call(method: route.method, path: route.path.replacing("{id}", with: id))
         if let (members, source) = publication(effect, isForeign: isForeign) {
             return forms(of: call, members: members, source: source)
