@@ -1,7 +1,7 @@
 // Is it moving, what waits, and what fails.
 
 import {asCommands, get, may} from './api.js'
-import {ago, announce, button, clockText, count, duration, el, minuteText, notice, plural, rate, say, show, state, svg, table, time, tone, withCode} from './kit.js'
+import {ago, announce, button, clockText, count, duration, el, minuteText, notice, plural, rate, say, show, state, svg, table, time, tone} from './kit.js'
 import {holdButton, ordersOf, orderText} from './holds.js'
 import {follow, isAway, isQuiet, live, present} from './live.js'
 import {quoted} from './requests.js'
@@ -26,6 +26,13 @@ function silence(fleet, backlog) {
   if (!fleet.kafka || !backlog) return {tone: 'soft', text: 'No worker has reported yet, and Kafka has not answered yet.'}
   if (backlog.unknown || Date.parse(fleet.at) - Date.parse(backlog.at) > 10000) return {tone: 'bad', text: `No worker reports, and Kafka does not show what waits: it may be away since ${clockText(backlog.at)}.`}
   return {tone: 'bad', text: 'No worker reports. Requests wait in Kafka until one runs.'}
+}
+
+// What a terminal would do about it stands apart.
+const withoutCommand = (text) => text.replace(/: [^:`]*`[^`]*`[^`]*$/, '')
+function commandsOf(reasons) {
+  const found = [...new Set(reasons.flatMap((reason) => [...reason.text.matchAll(/`(pushfan [^`]*)`/g)].map(([, line]) => line)))]
+  return found.length > 0 && el('details', {class: 'small'}, el('summary', {}, 'As pushfan'), found.map((line) => el('p', {}, el('code', {}, line))))
 }
 
 /** The state of the whole in one sentence, from reports of workers and from the backlog. */
@@ -175,7 +182,7 @@ function open(view) {
     const text = [found.text, open, ...reasons.map((reason) => reason.text)].join('\n')
     if (headline.dataset.text !== text) {
       headline.dataset.text = text
-      show(headline, el('p', {}, state(found.text, found.tone), open && [' ', el('a', {href: link('failures'), 'data-open': true}, `${open}.`)]), reasons.map((reason) => el('p', {class: 'small'}, withCode(reason.text))))
+      show(headline, el('p', {}, state(found.text, found.tone), open && [' ', el('a', {href: link('failures'), 'data-open': true}, `${open}.`)]), reasons.map((reason) => el('p', {class: 'small'}, withoutCommand(reason.text))), commandsOf(reasons))
     }
     const now = found.tone + (fleet?.hubs ?? []).map((hub) => hub.circuit)
     if (kind !== now && kind) announce(found.text)

@@ -1,7 +1,7 @@
 // One request: what became of it, step by step, and its payloads.
 
 import {asCommands, call, get, may, segment, target} from './api.js'
-import {announce, button, bytes, count, duration, el, facts, notice, plural, shell, show, state, table, time, tone, withCode} from './kit.js'
+import {announce, button, bytes, copier, count, duration, el, facts, notice, plural, shell, show, state, table, time, tone, withCode} from './kit.js'
 import {cancelDialog, countCommand, counting, holdButton, ordersOf, orderText} from './holds.js'
 import {member, pretty, without} from './json.js'
 import {isQuiet} from './live.js'
@@ -270,7 +270,7 @@ function open(view) {
   view.signal.addEventListener('abort', () => clearInterval(timer))
 
   view.keys.r = () => replay.click()
-  view.frame(el('div', {class: 'end row'}, button('Refresh', load, {'data-action': 'refresh'}), needs('replay', replay), holdButton({request: view.id}, 'this request'), needs('operate', cancel)), headline,
+  view.frame(el('div', {class: 'end row'}, copier(view.id), button('Refresh', load, {'data-action': 'refresh'}), needs('replay', replay), holdButton({request: view.id}, 'this request'), needs('operate', cancel)), headline,
     el('section', {class: 'card'}, el('h2', {}, 'Timeline'), list), kin,
     el('section', {class: 'card'}, el('h2', {}, 'Payloads'), el('div', {class: 'row'}, needs('read:payload', button('Show the request as published', showRequest, {'data-action': 'payload'}))), published, calls), as)
   showCommands()
