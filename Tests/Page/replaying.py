@@ -281,7 +281,7 @@ def see_cause(trial):
         del result["hub"]
         trial.stage.letters([(label.encode(), json.dumps(result).encode())], "results")
         count = 3
-    wait(lambda: trial.total(f"label.campaign:{label}") == count, "all have failed")
+    wait(lambda: trial.total(f"state:failed label.campaign:{label}") == count, "all have failed")
     trial.open(f"failures?filter=label.campaign:{label}")
     causes = wait(lambda: trial.browser.script(CAUSES), "there are causes")
     seen = 0
