@@ -92,7 +92,8 @@ final class OperatorEndpoints: Sendable {
         replays = ReplayDesk(
             context: context, planning: configuration.planning, hubs: configuration.worker.routes,
             callsAtOnce: configuration.callsAtOnce, answers: answers,
-            isSearchCheap: { keeper?.isCurrent ?? false }, store: store, note: note, states: JobStates(context))
+            isSearchCheap: { keeper?.isCurrent ?? false }, store: store, note: note, states: JobStates(context),
+            comment: services.comment)
         streams = EventStreams(limit: Self.streamLimit, held: held)
         replayEvents = ReplayEvents(replays, threads: finding, streams: streams)
         let backlog = BacklogWatch(context, streams: streams, terms: configuration.groupTerms)
