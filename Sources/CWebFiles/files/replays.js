@@ -4,7 +4,7 @@ import {address, asCommands, call, get, may, segment, target} from './api.js'
 import {announce, button, bytes, copier, count, duration, el, facts, notice, plural, say, shell, show, state, table, time, tone} from './kit.js'
 import {pretty} from './json.js'
 import {present} from './live.js'
-import {terms} from './requests.js'
+import {asWords, terms} from './requests.js'
 import {counts, go, link, needs, pager, problemNotice, watchNew} from './view.js'
 
 /** The number of requests from which on it must be typed. */
@@ -77,7 +77,7 @@ function openNew(view) {
     view.remember([...places.map((place) => ['place', place]), ...Object.entries({filter: body.filter, reason: body.reason, rate: body.rate, mode: body.mode, set: body.set?.join('\n')})])
     const flags = [...(body.set ?? []).map((one) => `--set ${shell(one)}`), body.mode ? '--include-ambiguous' : '', body.rate ? `--rate ${body.rate}` : '', `--reason ${shell(body.reason || 'REASON')}`]
     show(commands, asCommands([{method: 'POST', path: 'v1/replays', body: {...body, reason: body.reason || 'REASON'}}], [
-      [`pushfan replay ${places.length ? 'deadletter' : 'plan'}`, ...places.map((place) => `--at ${shell(place)}`), ...terms(body.filter ?? '').map(shell), ...flags, places.length ? '' : '--file plan.ndjson'].filter(Boolean).join(' ')], commands))
+      [`pushfan replay ${places.length ? 'deadletter' : 'plan'}`, ...places.map((place) => `--at ${shell(place)}`), ...flags, ...places.length ? [] : ['--file plan.ndjson', ...asWords(body.filter ?? '')]].filter(Boolean).join(' ')], commands))
   }
   async function make(event) {
     event.preventDefault()
