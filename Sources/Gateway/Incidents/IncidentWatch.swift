@@ -115,7 +115,7 @@ final class IncidentWatch: Sendable {
         let troubles = finder.signs(facts, scopes: scopes)
         if !troubles.isEmpty { look.backlog = backlog() }
         let due = state.withLock { state -> [Incident] in
-            finder.hasSeenWorkers = finder.hasSeenWorkers || state.finder.hasSeenWorkers
+            finder.take(state.finder)
             state.finder = finder
             return state.take(troubles, at: look)
         }
@@ -167,7 +167,7 @@ final class IncidentWatch: Sendable {
             guard !state.isRead else { return nil }
             state.isRead = true
             if state.list.incidents().contains(where: { $0.kind == .noWorker && $0.lasts(at: now) }) {
-                state.finder.hasSeenWorkers = true
+                state.finder.expectWorkers()
             }
             guard let last, began - last > Self.gap else { return nil }
             let missed = Incident.unwatched(from: last, to: began)
