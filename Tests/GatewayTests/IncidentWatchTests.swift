@@ -100,11 +100,30 @@ import Testing
         #expect(written().count == count)
     }
 
+    /// What a gateway does not know must not be said to be all.
+    @Test func aDigestIsWrittenEachHourOnceAllIncidentsAreKnown() throws {
+        let stage = Stage()
+        func digests() -> Int {
+            stage.written.withLock { $0 }.count { String(decoding: $0, as: UTF8.self).hasPrefix(#"{"digest""#) }
+        }
+        stage.watch.noteRead(last: nil, began: Self.start)
+        try stage.run(10, circuit: "open")
+        #expect(digests() == 0 && !stage.watch.noteWhole(since: .min, isAll: false))
+        #expect(stage.watch.noteWhole(since: .min, isAll: true))
+        try stage.run(3590, circuit: "open")
+        #expect(digests() == 1)
+        let count = stage.written.withLock { $0.count }
+        try stage.run(20, circuit: "open")
+        #expect(digests() == 2 && stage.written.withLock { $0.count } >= count + 2)
+    }
+
     /// Gateways of before read minutes of that topic.
     @Test func aRecordOfAnIncidentIsNoMinuteAndAMinuteIsNoIncident() throws {
         let incident = Incident.unwatched(from: Self.start - 600_000, to: Self.start)
         var history = History()
         history.take(incident.record.span, now: Self.start)
+        var digested = IncidentList()
+        for record in digested.digest(at: Self.start) { history.take(record.span, now: Self.start) }
         #expect(history.minutes(since: .min).isEmpty)
         var minute = History.Minute(at: Self.start)
         minute.covered = 60_000

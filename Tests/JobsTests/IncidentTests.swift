@@ -170,6 +170,33 @@ import Testing
         #expect(list.incidents().count >= IncidentList.capacity / 2 && !list.incidents().contains { $0.subject == "h0" })
     }
 
+    /// A gateway that starts reads hours instead of 14 days.
+    @Test func whoeverHasReadADigestKnowsAllThatWasBeforeIt() {
+        var list = IncidentList()
+        for minutes in [20, 300, 9000] as [Int64] { list.take(Self.incident(of: "h\(minutes)", ago: minutes), now: Self.now) }
+        #expect(!list.isWhole(since: .min), "without a digest all days are read")
+        let records = list.digest(at: Self.now)
+        #expect(records.count == 4 && list.digest(at: Self.now + 3_599_999).isEmpty, "once an hour")
+        var reader = IncidentList()
+        for record in records { reader.take(record: record.span, now: Self.now + 60_000) }
+        #expect(reader.incidents() == list.incidents())
+        let first = Self.now - 600_000
+        #expect(
+            reader.isWhole(since: first) && !reader.isWhole(since: first + 1), "what others wrote just before it is read, too")
+        #expect(reader.digest(at: Self.now + 3_599_999).isEmpty && reader.digest(at: Self.now + 3_600_000).count == 4)
+        #expect(IncidentList.windows.last == IncidentList.span && IncidentList.windows[0] >= 2 * 3_600_000)
+    }
+
+    @Test(arguments: [
+        #"{"digest":{}}"#, #"{"digest":[]}"#, #"{"digest":{"at":7}}"#, #"{"digest":{"at":"2026-12-21T17:00:00.000Z"}}"#,
+        #"{"digest":{"#, "",
+    ])
+    func aMarkOfAStrangerOrOfTheFutureIsNone(text: String) {
+        var list = IncidentList()
+        list.take(record: Array(text.utf8).span, now: Self.now)
+        #expect(!list.isWhole(since: .min))
+    }
+
     @Test func minutesCostNothing() {
         var list = IncidentList()
         let minute = Array(

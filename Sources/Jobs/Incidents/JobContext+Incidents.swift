@@ -4,14 +4,15 @@ import PushModel
 package import ResultQuery
 
 extension JobContext {
-    /// A reader of the incidents of the last days, and of those that come.
+    /// A reader of the incidents since a moment, and of those that come.
     ///
+    /// - Parameter moment: The time of the first record, in milliseconds since 1970.
     /// - Returns: The reader, or nil when there is no such topic.
     /// - Throws: The topic cannot be read.
-    package func openIncidents() throws(JobFailure) -> TopicReader? {
+    package func openIncidents(since moment: Int64) throws(JobFailure) -> TopicReader? {
         do throws(KafkaError) {
             return try TopicReader(
-                kafka, topic: topics.history, start: .time(now() - IncidentList.span), timeout: timeout, readAhead: 4 << 20)
+                kafka, topic: topics.history, start: .time(moment), timeout: timeout, readAhead: 4 << 20)
         } catch {
             if error.isUnknownTopicOrPartition { return nil }
             throw .kafka(error, .read(topic: topics.history))
@@ -21,10 +22,14 @@ extension JobContext {
     /// The incidents of the last days, or nil when there is no topic of them.
     package func incidents() throws(JobFailure) -> IncidentList? {
         let scan = TopicScan(self, topic: topics.history)
-        guard let reader = try scan.openIfThere(.time(now() - IncidentList.span), .end) else { return nil }
-        defer { reader.close() }
         var list = IncidentList()
-        try scan.read(reader) { if let value = $0.value { list.take(record: value, now: now()) } }
+        for window in IncidentList.windows {
+            let start = now() - window
+            guard let reader = try scan.openIfThere(.time(start), .end) else { return nil }
+            defer { reader.close() }
+            try scan.read(reader) { if let value = $0.value { list.take(record: value, now: now()) } }
+            if list.isWhole(since: start) { break }
+        }
         return list
     }
 }
