@@ -100,7 +100,7 @@ import Testing
         #expect(written().count == count)
     }
 
-    /// What a gateway does not know must not be said to be all.
+    /// A digest of a gateway that does not know all would hide the rest.
     @Test func aDigestIsWrittenEachHourOnceAllIncidentsAreKnown() throws {
         let stage = Stage()
         func digests() -> Int {
@@ -190,6 +190,30 @@ import Testing
         var json = JSONObject(["at": "x"])
         stage.watch.add(to: &json)
         #expect(json.bytes.count <= 12_500 && stage.texts.count >= 1)
+    }
+
+    /// A count that takes too long is remembered as not known, and those before it stay.
+    @Test func countsOfIncidentsAreKeptOneByOneAndRestAfterwards() {
+        var counts = IncidentCounts()
+        var now = MonotonicTime(nanoseconds: 1_000_000_000)
+        #expect(counts.begin(["a", "b", "c"], at: now) == ["a", "b", "c"])
+        #expect(counts.begin(["d"], at: now).isEmpty, "one counts at a time")
+        now = now.advanced(by: .seconds(2))
+        counts.note(7, of: "a", at: now)
+        counts.note(nil, of: "b", at: now)
+        counts.end(at: now, took: 2_000_000_000)
+        #expect(counts.open == ["a": 7])
+        now = now.advanced(by: .seconds(39))
+        #expect(counts.begin(["a", "b", "c"], at: now).isEmpty && counts.open == ["a": 7], "it rests for 20 times its time")
+        now = now.advanced(by: .seconds(1))
+        #expect(counts.begin(["a", "b", "c"], at: now) == ["c", "a", "b"], "those that had no turn come first")
+        counts.note(1, of: "c", at: now)
+        counts.end(at: now, took: 0)
+        #expect(counts.begin(["c"], at: now).isEmpty && counts.open == ["a": 7, "c": 1], "it is of now")
+        now = now.advanced(by: .seconds(30))
+        #expect(counts.begin((0..<90).map { "i\($0)" }, at: now).count == 50)
+        for number in 0..<500 { counts.note(1, of: "i\(number)", at: now) }
+        #expect(counts.open.count <= 200)
     }
 
     @Test func openFailuresAreCountedSeldomAndNotWithoutAnIndex() {

@@ -280,7 +280,7 @@ import Testing
     @Test(arguments: [(0, nil), (1, 60), (900, 60)] as [(Int, Int?)])
     func aPlannedRestartIsNoTroubleBeforeAMinuteInWhichSomethingWaits(waiting: Int, seconds: Int?) throws {
         var finder = IncidentSignFinder()
-        func missed(after members: [Fleet.Member], _ finder: inout IncidentSignFinder) -> Int? {
+        func missed(after members: [Fleet.Member], by finder: inout IncidentSignFinder) -> Int? {
             (1...300).first { second in
                 var facts = Self.facts(second == 1 ? members : [])
                 facts.waiting = waiting
@@ -289,13 +289,13 @@ import Testing
         }
         for _ in 0..<2 {
             #expect(finder.signs(Self.facts([try Self.member("a", #"{"loops":[]}"#)])) { [:] }.isEmpty)
-            #expect(missed(after: [], &finder) == seconds)
+            #expect(missed(after: [], by: &finder) == seconds)
         }
         #expect(finder.signs(Self.facts([try Self.member("a", #"{"loops":[]}"#)])) { [:] }.isEmpty)
-        #expect(missed(after: [try Self.member("a", age: 20_000, #"{"loops":[]}"#)], &finder) == 1, "it was lost")
+        #expect(missed(after: [try Self.member("a", age: 20_000, #"{"loops":[]}"#)], by: &finder) == 1, "it was lost")
         var told = IncidentSignFinder()
         told.expectWorkers()
-        #expect(missed(after: [], &told) == 1, "an incident lasts")
+        #expect(missed(after: [], by: &told) == 1, "an incident lasts")
     }
 
     @Test func whileKafkaIsAwayNoWorkerIsMissedNorAMinuteAfter() throws {

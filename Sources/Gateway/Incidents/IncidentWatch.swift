@@ -120,7 +120,7 @@ final class IncidentWatch: Sendable {
             finder.take(state.finder)
             state.finder = finder
             let due = state.take(troubles, at: look).map(\.record)
-            // What others have written while brokers are away is not known.
+            // Records of others are not known while brokers are away.
             guard state.isWhole, facts.kafkaProblem == nil, facts.hasKafkaAnswered else { return due }
             return due + state.list.digest(at: look.wall)
         }

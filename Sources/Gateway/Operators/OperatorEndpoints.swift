@@ -303,9 +303,9 @@ final class OperatorEndpoints: Sendable {
         case .results, .searchResults: isEachIndexCurrent ? finding : scanning
         // Without a filter it counts dead letters, too.
         case .failures: (try? call.query(["filter"])["filter"]) ?? "" == "" ? scanning : searching
-        case .searchFailures, .deadLetters: scanning
+        case .searchFailures, .deadLetters, .incidents: scanning
         case .status, .command, .leftovers, .replay, .deletePlan: acting
-        case .statusEvents, .history, .incidents, .replays, .replayEvents, .plan, .holds, .hold, .release, .cancelScope: finding
+        case .statusEvents, .history, .replays, .replayEvents, .plan, .holds, .hold, .release, .cancelScope: finding
         }
     }
 

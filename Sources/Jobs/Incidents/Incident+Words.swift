@@ -43,7 +43,7 @@ extension Incident {
     /// `Hub shop was throttled (429) for 12 min; meanwhile 340 requests waited, 12 expired in all.`
     package func text(at now: Int64) -> String {
         let (past, present) = words
-        var sentence = "\(lasts(at: now) ? present : past) for \(Self.length(length(at: now)))"
+        let sentence = "\(lasts(at: now) ? present : past) for \(Self.length(length(at: now)))"
         let parts = [
             waited > 0 ? Counted.text(waited, "request waited", "requests waited") : nil,
             isOfAll && failed > 0 ? "\(failed) failed" : nil,

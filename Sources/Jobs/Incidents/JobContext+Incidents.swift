@@ -1,6 +1,7 @@
 import Delivery
 package import Kafka
 import PushModel
+package import Replay
 package import ResultQuery
 
 extension JobContext {
@@ -35,19 +36,8 @@ extension JobContext {
 }
 
 extension ResultAnswers {
-    /// The numbers of open failures, one for each filter, by one reading of the replays.
-    package func openFailures(_ filters: [ResultFilter]) throws(JobFailure) -> [Int] {
-        let history = try context.jobLog().history
-        var counts: [Int] = []
-        for filter in filters {
-            counts.append(
-                try failures(FailureReport.narrowed(filter), history).tally.groups.reduce(0) { $0.addingSaturated($1.openCount) })
-        }
-        return counts
-    }
-
-    /// The number of dead letters that were not given back, or nil when there is no topic of them.
-    package func deadLetters() throws(JobFailure) -> DeadLetterCount? {
-        try deadLetters(ResultFilter(), try context.jobLog().history)
+    /// The number of open failures.
+    package func openFailures(_ filter: ResultFilter, after history: ReplayHistory) throws(JobFailure) -> Int {
+        try failures(FailureReport.narrowed(filter), history).tally.groups.reduce(0) { $0.addingSaturated($1.openCount) }
     }
 }
