@@ -78,7 +78,7 @@ import Testing
         let outcome = broker.harness.run("status --incidents")
         #expect(
             outcome.code == .done
-                && outcome.output.contains("was throttled (429) for 12 min: 340 requests waited, 12 expired."))
+                && outcome.output.contains("was throttled (429) for 12 min; meanwhile 340 requests waited, 12 expired in all."))
         #expect(!outcome.output.contains("\u{1B}") && outcome.messages.contains("1 incident in 14 days, of which 0 last"))
         let json = broker.harness.run("status --incidents -o json").output
         #expect(json.contains(#""kind":"hub_throttled""#) && json.contains(#""to":"2026-11-21T11:12:00.000Z","seconds":720"#))

@@ -69,9 +69,9 @@ import Testing
         try stage.run(5, circuit: "open")
         #expect(stage.texts.isEmpty && stage.event["open_failures"] == nil && stage.event["dead_letters"] == nil)
         try stage.run(300, circuit: "open", expired: 1)
-        #expect(stage.texts == ["Hub shop has been down for 5 min: 340 requests waited, 300 expired."])
+        #expect(stage.texts == ["Hub shop has been down for 5 min; meanwhile 340 requests waited, 300 expired in all."])
         try stage.run(60)
-        #expect(stage.texts == ["Hub shop was down for 5 min: 340 requests waited, 300 expired."])
+        #expect(stage.texts == ["Hub shop was down for 5 min; meanwhile 340 requests waited, 300 expired in all."])
         stage.wall.withLock { $0 += 86_300_000 }
         #expect(stage.texts.count == 1)
         stage.wall.withLock { $0 += 100_000 }
@@ -100,11 +100,30 @@ import Testing
         #expect(written().count == count)
     }
 
+    /// A digest of a gateway that does not know all would hide the rest.
+    @Test func aDigestIsWrittenEachHourOnceAllIncidentsAreKnown() throws {
+        let stage = Stage()
+        func digests() -> Int {
+            stage.written.withLock { $0 }.count { String(decoding: $0, as: UTF8.self).hasPrefix(#"{"digest""#) }
+        }
+        stage.watch.noteRead(last: nil, began: Self.start)
+        try stage.run(10, circuit: "open")
+        #expect(digests() == 0 && !stage.watch.noteWhole(since: .min, isAll: false))
+        #expect(stage.watch.noteWhole(since: .min, isAll: true))
+        try stage.run(3590, circuit: "open")
+        #expect(digests() == 1)
+        let count = stage.written.withLock { $0.count }
+        try stage.run(20, circuit: "open")
+        #expect(digests() == 2 && stage.written.withLock { $0.count } >= count + 2)
+    }
+
     /// Gateways of before read minutes of that topic.
     @Test func aRecordOfAnIncidentIsNoMinuteAndAMinuteIsNoIncident() throws {
         let incident = Incident.unwatched(from: Self.start - 600_000, to: Self.start)
         var history = History()
         history.take(incident.record.span, now: Self.start)
+        var digested = IncidentList()
+        for record in digested.digest(at: Self.start) { history.take(record.span, now: Self.start) }
         #expect(history.minutes(since: .min).isEmpty)
         var minute = History.Minute(at: Self.start)
         minute.covered = 60_000
@@ -134,7 +153,7 @@ import Testing
             if second == 0 { stage.limited.note(other) }
             try stage.run(1)
         }
-        #expect(stage.texts == ["Tenant acme has been held to its rate for 9 s: 30 calls were refused."])
+        #expect(stage.texts == ["Tenant acme has been held to its rate for 9 s."])
         for number in 0..<500 { stage.limited.note(Publisher(keyID: "k", tenant: "t\(number)", source: "", scopes: [])) }
         #expect(stage.limited.take().count <= 64 && stage.limited.take().isEmpty)
     }
@@ -171,6 +190,30 @@ import Testing
         var json = JSONObject(["at": "x"])
         stage.watch.add(to: &json)
         #expect(json.bytes.count <= 12_500 && stage.texts.count >= 1)
+    }
+
+    /// A count that takes too long is remembered as not known, and those before it stay.
+    @Test func countsOfIncidentsAreKeptOneByOneAndRestAfterwards() {
+        var counts = IncidentCounts()
+        var now = MonotonicTime(nanoseconds: 1_000_000_000)
+        #expect(counts.begin(["a", "b", "c"], at: now) == ["a", "b", "c"])
+        #expect(counts.begin(["d"], at: now).isEmpty, "one counts at a time")
+        now = now.advanced(by: .seconds(2))
+        counts.note(7, of: "a", at: now)
+        counts.note(nil, of: "b", at: now)
+        counts.end(at: now, took: 2_000_000_000)
+        #expect(counts.open == ["a": 7])
+        now = now.advanced(by: .seconds(39))
+        #expect(counts.begin(["a", "b", "c"], at: now).isEmpty && counts.open == ["a": 7], "it rests for 20 times its time")
+        now = now.advanced(by: .seconds(1))
+        #expect(counts.begin(["a", "b", "c"], at: now) == ["c", "a", "b"], "those that had no turn come first")
+        counts.note(1, of: "c", at: now)
+        counts.end(at: now, took: 0)
+        #expect(counts.begin(["c"], at: now).isEmpty && counts.open == ["a": 7, "c": 1], "it is of now")
+        now = now.advanced(by: .seconds(30))
+        #expect(counts.begin((0..<90).map { "i\($0)" }, at: now).count == 50)
+        for number in 0..<500 { counts.note(1, of: "i\(number)", at: now) }
+        #expect(counts.open.count <= 200)
     }
 
     @Test func openFailuresAreCountedSeldomAndNotWithoutAnIndex() {

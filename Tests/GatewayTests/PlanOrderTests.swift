@@ -57,6 +57,54 @@ import Testing
         #expect(header.filter.contains("since:2025-11-24T"), "relative times are settled: \(header.filter)")
     }
 
+    /// An operator's note of a key is for operators: what is written of a replay is read by tenants, too.
+    @Test func theCommentOnAKeyIsInNothingThatIsWritten() throws {
+        var publisher = Publisher(keyID: "k1", tenant: nil, source: "shop", scopes: [.replay])
+        publisher.comment = "on call, Ann"
+        #expect(publisher.actor == "shop (key k1)")
+        let header = try Self.order(#"{"filter":"","reason":"r"}"#).header(jobID: "j", at: Self.now, by: publisher)
+        #expect(!String(decoding: header.json, as: UTF8.self).contains("Ann"))
+    }
+
+    /// The actor of a plan, that of its run, and the key whose comment is shown.
+    @Test(
+        arguments: [
+            ("shop (key k1)", nil, "k1"), ("shop (key k1)", "ops (key k2)", "k2"), ("a (key b) (key k1)", nil, "k1"),
+            ("ann", nil, nil), ("shop (key k1), of Ann", nil, nil), ("", nil, nil),
+        ] as [(String, String?, String?)])
+    func aListAddsTheCommentOfTheKeyThatRunsItButNotForTenants(planned: String, run: String?, key: String?) {
+        let job = run.map { actor -> JobLog.Job in
+            var record = JobRecord(jobID: "j", state: .done)
+            record.actor = actor
+            return JobLog.Job(record: record)
+        }
+        let header = ReplayPlanHeader(jobID: "j", createdAt: Timestamp(milliseconds: Self.now), filter: "", actor: planned)
+        let shown = ReplayJSON(header: header, job: job, standing: nil, now: Self.now)
+        #expect(shown.keyID == key)
+        for tenant in [nil, "acme"] as [String?] {
+            var json = JSONObject()
+            let publisher = Publisher(keyID: "k", tenant: tenant, source: "x", scopes: [.read])
+            shown.addComment(to: &json, for: publisher) { "note of \($0)" }
+            let text = String(decoding: json.bytes, as: UTF8.self)
+            #expect(text.contains(#""comment":"note of "#) == (key != nil && tenant == nil), "\(text)")
+        }
+    }
+
+    /// The job of a run that has just ended may not be read yet. What has failed before it began has none.
+    @Test(
+        arguments: [
+            (nil, false), (.starting, true), (.running, true), (.paused, true), (.ended(.done), true), (.ended(.stopped), true),
+            (.failed(.noStateFolder), false),
+        ] as [(ReplayRuns.Standing.State?, Bool)])
+    func whatWasRunHereCountsAsRunBeforeItsJobIsRead(state: ReplayRuns.Standing.State?, wasRun: Bool) {
+        let header = ReplayPlanHeader(jobID: "j", createdAt: Timestamp(milliseconds: Self.now), filter: "", actor: "a")
+        func shown(_ job: JobLog.Job?) -> ReplayJSON {
+            ReplayJSON(header: header, job: job, standing: state.map { .init(state: $0) }, now: Self.now)
+        }
+        #expect(shown(nil).wasRun == wasRun)
+        #expect(shown(JobLog.Job(record: JobRecord(jobID: "j", state: .done))).wasRun)
+    }
+
     @Test(
         arguments: [
             (0..<5000).map { "\"x\($0)\":1" }.joined(separator: ","),

@@ -201,7 +201,7 @@ import Testing
             watcher.wall += 1000
             var look = IncidentTally.Sample(wall: watcher.wall, passed: number)
             (look.failed, look.expired, look.backlog) = (.max, .max, .max)
-            watcher.take([IncidentSign(Watcher.hub, waiting: .max, refused: .max)], look)
+            watcher.take([IncidentSign(Watcher.hub, waiting: .max)], look)
             watcher.run(7, isTroubled: true, waiting: .max, failed: .max)
         }
         #expect(watcher.incidents.allSatisfy { $0.lasted >= 0 && $0.failed >= 0 })

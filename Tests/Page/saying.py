@@ -265,3 +265,103 @@ def peaks(trial):
     trial.open("overview")
     calm = list(range(1, 21))
     equal(trial.browser.script(TOPS, [[], [None, 3], calm, [*calm, 5000], [0] * 50 + [7]]), [0, 3, 20, 38, 7], "the tops of axes")
+
+
+def follow_events(trial):
+    """Opens the overview on events at hand; returns what hands it one of the fleet."""
+    trial.open("overview")
+    trial.browser.script(EVENTS)
+    trial.browser.keys("p", "p")  # opens the stream anew
+    wait(lambda: trial.browser.script("return Boolean(window.fed)"), "the page follows the events at hand")
+
+    def feed(**members):
+        trial.browser.script("feed('fleet', arguments[0])", fleet(at="2026-11-27T15:01:01.000Z", **members))
+    return feed
+
+
+DOWN = {"id": "hub_down/south/1", "kind": "hub_down", "subject": "south", "from": "2026-11-27T15:00:01.000Z", "seconds": 300,
+        "failed": 3, "expired": 0, "waited": 9, "filter": "hub:south since:2026-11-27T15:00:01.000Z",
+        "text": "Hub south has been down for 5 min; meanwhile 9 requests waited, 3 failed in all."}
+OVER = DOWN | {"to": "2026-11-27T15:05:01.000Z", "filter": DOWN["filter"] + " until:2026-11-27T15:05:01.001Z",
+               "text": "Hub south was down for 5 min; meanwhile 9 requests waited, 3 failed in all."}
+LIMITED = {"id": "tenant_limited/acme/1", "kind": "tenant_limited", "subject": "acme", "from": "2026-11-27T14:00:01.000Z", "seconds": 60,
+           "to": "2026-11-27T14:01:01.000Z", "waited": 2, "text": "Tenant acme was held to its rate for 60 s: 2 requests waited."}
+LISTED = """
+window.listed = arguments[0]
+const fetched = window.fetch
+window.fetch = async (...given) => /v1\\/incidents/.test(String(given[0]?.url ?? given[0]))
+  ? new Response(JSON.stringify({items: window.listed}), {headers: {'Content-Type': 'application/json'}}) : fetched(...given)"""
+WAY = "return decodeURIComponent(document.querySelector(arguments[0])?.getAttribute('href') ?? '')"
+
+
+@case("an incident is the overview's first line while it lasts and after, with the way to its failures, and the line goes with it")
+def incident_line(trial):
+    feed, browser = follow_events(trial), trial.browser
+    feed(incidents=[DOWN])
+    check(DOWN["text"] in trial.shown("[data-incident]") and "now" in trial.shown("[data-incident]"), f"it says {trial.shown('[data-incident]')!r}")
+    check(DOWN["filter"] in browser.script(WAY, "[data-incident] a").replace("+", " "), "its failures have no link")
+    feed(incidents=[OVER])
+    check(OVER["text"] in trial.shown("[data-incident]") and "now" not in trial.shown("[data-incident]"), f"it says {trial.shown('[data-incident]')!r}")
+    feed(incidents=[])
+    check(not browser.find("[data-incident]"), "the line of an incident of long ago stays")
+
+
+@case("the list of incidents has what failed in all, nothing of that for a tenant, and a link that ends when its incident does")
+def incident_list(trial):
+    browser = trial.browser
+    trial.open("overview")
+    browser.script(LISTED, [DOWN, LIMITED])
+    row = f"tr[data-key='{DOWN['id']}']"
+    # The list is asked for each 10 s.
+    wait(lambda: browser.find(row), "the list has the incident", limit=20)
+    check("lasts" in browser.find(row).text and DOWN["text"] in browser.find(row).text, f"the row is {browser.find(row).text!r}")
+    limited = dict(browser.script(
+        "return [...document.querySelectorAll(`tr[data-key='${arguments[0]}'] [data-label]`)].map((cell) => [cell.dataset.label, cell.textContent])",
+        LIMITED["id"]))
+    equal((limited["Failed"], limited["Expired"], limited["Waited"]), ("–", "–", "2"), "the counts of a tenant")
+    # The words of the link stay, its time gets an end.
+    browser.script("window.listed = arguments[0]", [OVER])
+    wait(lambda: "until:" in browser.script(WAY, f"{row} a"), "the link to its failures ends with it", limit=20)
+
+
+@case("the menu counts open failures and dead letters, and says where there may be fewer")
+def menu_counts(trial):
+    feed = follow_events(trial)
+    for members, expected in [
+            ({"open_failures": 1203, "dead_letters": 7, "dead_letters_at_most": True}, ("1,203", "≤ 7")),
+            ({"open_failures": 2, "dead_letters": 7}, ("2", "7")), ({}, ("", ""))]:
+        feed(**members)
+        equal(tuple(trial.browser.script("return ['failures', 'deadletters'].map((one) => document.querySelector(`#nav [data-count=${one}]`).textContent.trim())")),
+              expected, f"the menu for {members}")
+
+
+@case("what was typed to find a hub among many hides none of the few that are left")
+def hidden_search(trial):
+    feed, browser = follow_events(trial), trial.browser
+    hubs = [{"hub": f"hub-{number}", "circuit": "closed"} for number in range(12)]
+    feed(hubs=hubs)
+    trial.fill("[data-find=hub]", "hub-11")
+    feed(hubs=hubs)
+    equal(len(browser.script("return [...document.querySelectorAll('tr[data-hub]')].map((one) => one.dataset.hub)")), 1, "the rows that are found")
+    feed(hubs=hubs[:3])
+    check(not browser.find("[data-find=hub]").is_displayed(), "a short list has a search")
+    equal(len(browser.script("return [...document.querySelectorAll('tr[data-hub]')].map((one) => one.dataset.hub)")), 3, "the rows of a short list")
+
+
+@case("words of a search that begin with a minus are no options of the command that is copied")
+def command_words(trial):
+    trial.open("requests")
+    for line, words in [("", []), ("state:sent", ["--", "state:sent"]), ('-alice "two words"', ["--", "-alice", "'\"two words\"'"])]:
+        equal(trial.browser.script(MADE, "requests.js", "asWords", line), words, f"the words of {line!r}")
+
+
+@case("copying an id is said to those who hear the page")
+def copy_is_said(trial):
+    name, browser = trial.name("copied"), trial.browser
+    trial.api.publish([request(name)])
+    wait(lambda: trial.state(name) == "sent", "it is sent")
+    trial.open(f"requests/{name}")
+    browser.script("Object.defineProperty(navigator, 'clipboard', {value: {writeText: async (text) => { window.copied = text }}})")
+    trial.press("[data-action=copy]")
+    wait(lambda: browser.script("return window.copied") == name, "the id is copied")
+    wait(lambda: browser.script("return document.getElementById('said').textContent") == "Copied", "it is said")

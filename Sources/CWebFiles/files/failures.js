@@ -1,9 +1,9 @@
 // What fails, by cause: how much of it is open, what to do, and the way to see and repeat it.
 
 import {asCommands, get, listing} from './api.js'
-import {button, count, el, mark, plural, shell, show, state, table, time, withCode} from './kit.js'
+import {button, count, el, mark, plural, show, state, table, time, withCode} from './kit.js'
 import {live} from './live.js'
-import {quoted, terms} from './requests.js'
+import {asWords, quoted} from './requests.js'
 import {counts, go, link, needs, problemNotice, watchCount} from './view.js'
 
 const spans = [['', 'Everything kept'], ['15m', 'Last 15 minutes'], ['1h', 'Last hour'], ['1d', 'Last day'], ['7d', 'Last 7 days']]
@@ -87,7 +87,7 @@ function open(view) {
   view.frame(shown,
     el('form', {class: 'row', onsubmit: apply}, el('div', {class: 'combo'}, line), range, el('button', {class: 'main'}, 'Search')),
     watchCount(view, fresh, () => view.run(ask, body)),
-    summary, body, asCommands([asked()], [['pushfan failed --all', ...terms(whole()).map(shell)].join(' ')]))
+    summary, body, asCommands([asked()], [['pushfan failed --all', ...asWords(whole())].join(' ')]))
   view.run(async () => {
     try { await ask() } catch (problem) {
       if (problem.status !== 400) throw problem

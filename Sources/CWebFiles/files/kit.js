@@ -90,12 +90,13 @@ export function table(caption, columns, {hidden = false, cards = true, data = (_
     body,
     rows(items) { show(body, items.map(row)) },
     add(items) { append(body, items.map(row)) },
-    /** Keeps rows by a key, and changes the cells whose text is another. Such cells have text alone. */
+    /** Keeps rows by a key, and changes the cells that are made otherwise: a cell is text, or one element. */
     live(items, key) {
       keep(body, items, key, row, (tr, item) => columns.forEach((column, place) => {
         const made = column.cell(item)
-        if (made instanceof Node) {
-          if (tr.children[place].textContent !== made.textContent) show(tr.children[place], made)
+        if (made instanceof Element) {
+          // A link may lead elsewhere with the same words.
+          if (tr.children[place].innerHTML !== made.outerHTML) show(tr.children[place], made)
         } else say(tr.children[place], made ?? '')
       }))
     },
@@ -113,6 +114,7 @@ export const copier = (text, what = 'the id') => button('Copy', async (event) =>
   const {target} = event
   try { await navigator.clipboard.writeText(text) } catch { prompt(`Copy ${what}`, text) }
   say(target, 'Copied')
+  announce('Copied', true)
   setTimeout(() => say(target, 'Copy'), 2000)
 }, {class: 'bare small', 'aria-label': `Copy ${what}`, 'data-action': 'copy'})
 

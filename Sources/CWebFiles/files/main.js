@@ -180,10 +180,10 @@ function frame() {
 
 // The numbers of open failures and of dead letters, behind the names of their screens.
 function showCounts() {
-  const {open_failures: failures, dead_letters: deadletters} = stream.live.fleet ?? {}
+  const {open_failures: failures, dead_letters: deadletters, dead_letters_at_most: isMost} = stream.live.fleet ?? {}
   for (const [path, number] of Object.entries({failures, deadletters})) {
     const node = document.querySelector(`#nav [data-count=${path}]`)
-    if (node) say(node, number ? ` ${count(number)}` : '')
+    if (node) say(node, number ? ` ${isMost && path === 'deadletters' ? '≤ ' : ''}${count(number)}` : '')
   }
 }
 

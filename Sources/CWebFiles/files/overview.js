@@ -118,7 +118,8 @@ function shortened(what, name, trouble, draw) {
   const node = el('div', {class: 'row', hidden: true}, input, more)
   const pick = (items) => {
     node.hidden = items.length <= fewest
-    const wanted = input.value.trim().toLowerCase()
+    // A short list has no search, so what was typed for a long one says nothing.
+    const wanted = node.hidden ? '' : input.value.trim().toLowerCase()
     const found = items.filter((one) => name(one).toLowerCase().includes(wanted))
       .sort((one, other) => trouble(other) - trouble(one) || name(one).localeCompare(name(other)))
     say(more, isWhole ? `The first ${fewest}` : `All ${count(found.length)}`)

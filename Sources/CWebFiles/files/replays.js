@@ -4,7 +4,7 @@ import {address, asCommands, call, get, may, segment, target} from './api.js'
 import {announce, button, bytes, copier, count, duration, el, facts, notice, plural, say, shell, show, state, table, time, tone} from './kit.js'
 import {pretty} from './json.js'
 import {present} from './live.js'
-import {terms} from './requests.js'
+import {asWords, terms} from './requests.js'
 import {counts, go, link, needs, pager, problemNotice, watchNew} from './view.js'
 
 /** The number of requests from which on it must be typed. */
@@ -13,6 +13,9 @@ const atWork = ['starting', 'running', 'paused']
 /** What is being planned has no figures yet. */
 const isDraft = (plan) => plan.requests === undefined
 
+// Who has it run, and what the keys file says of that key.
+const byText = ({actor, comment}) => [actor, comment].filter(Boolean).join(', ')
+
 const columns = [
   {title: 'Replay', row: true, cell: (job) => el('a', {href: link('replays', job.id), class: 'mono'}, job.id)},
   {title: 'State', cell: (job) => state(job.state, tone(job.state))},
@@ -20,7 +23,7 @@ const columns = [
   {title: 'Of them left out', number: true, cell: (job) => count(job.skipped)},
   {title: 'What', cell: (job) => el('span', {class: 'clip'}, job.source === 'deadletter' ? 'dead letters' : isDraft(job) ? '–' : job.filter || 'everything that failed')},
   {title: 'Reason', cell: (job) => el('span', {class: 'clip'}, job.reason || '–')},
-  {title: 'By', cell: (job) => el('span', {class: 'clip small'}, job.actor || '–')},
+  {title: 'By', cell: (job) => el('span', {class: 'clip small'}, byText(job) || '–')},
   {title: 'Planned', cell: (job) => time(job.created_at)},
 ]
 
@@ -74,7 +77,7 @@ function openNew(view) {
     view.remember([...places.map((place) => ['place', place]), ...Object.entries({filter: body.filter, reason: body.reason, rate: body.rate, mode: body.mode, set: body.set?.join('\n')})])
     const flags = [...(body.set ?? []).map((one) => `--set ${shell(one)}`), body.mode ? '--include-ambiguous' : '', body.rate ? `--rate ${body.rate}` : '', `--reason ${shell(body.reason || 'REASON')}`]
     show(commands, asCommands([{method: 'POST', path: 'v1/replays', body: {...body, reason: body.reason || 'REASON'}}], [
-      [`pushfan replay ${places.length ? 'deadletter' : 'plan'}`, ...places.map((place) => `--at ${shell(place)}`), ...terms(body.filter ?? '').map(shell), ...flags, places.length ? '' : '--file plan.ndjson'].filter(Boolean).join(' ')], commands))
+      [`pushfan replay ${places.length ? 'deadletter' : 'plan'}`, ...places.map((place) => `--at ${shell(place)}`), ...flags, ...places.length ? [] : ['--file plan.ndjson', ...asWords(body.filter ?? '')]].filter(Boolean).join(' ')], commands))
   }
   async function make(event) {
     event.preventDefault()
@@ -274,7 +277,7 @@ function openOne(view) {
       facts([
         ['Matches', plan.source === 'deadletter' ? undefined : el('span', {class: 'tag'}, plan.filter || 'everything that failed')], ['Frozen at', [time(plan.created_at), ': what fails later is not in it']],
         ['Changes', plan.set?.join(', ')],
-        ['Reason', plan.reason], ['By', plan.actor], ['Rate', plan.rate && `${count(plan.rate)} requests a second`], ['Started', plan.started_at && time(plan.started_at)],
+        ['Reason', plan.reason], ['By', byText(plan)], ['Rate', plan.rate && `${count(plan.rate)} requests a second`], ['Started', plan.started_at && time(plan.started_at)],
       ]),
       plan.problem ? problemNotice({message: plan.problem.detail ?? String(plan.problem), ...plan.problem}) : null,
       isPlanned ? null : [bar.meter, bar.text, plan.source === 'deadletter' ? null : bar.results],

@@ -48,6 +48,12 @@ const term = /(?:"(?:\\.|[^"\\])*"?|[^\s"])+/g
 /** The terms of a filter. */
 export const terms = (filter) => filter.match(term) ?? []
 
+/** The terms of a filter as the last words of a command: none is read as an option. */
+export const asWords = (filter) => {
+  const words = terms(filter).map(shell)
+  return words.length ? ['--', ...words] : []
+}
+
 /** A value for a filter: as it is, or within quotes. */
 export const quoted = (value) => /^[^\s,"*]+$/.test(value) ? value : `"${String(value).replace(/["\\]/g, '\\$&')}"`
 
@@ -300,7 +306,7 @@ function open(view) {
       broadRows.rows(possible)
       perhaps.hidden = !possible.length
       show(all, el('a', {href: link('requests', undefined, searched.read_as ? {filter: broad(searched.read_as)} : {...asked, filter: broad(asked.filter)})}, 'All sends by tag or to all in that time'))
-      show(as, asCommands([call(asked)], [['pushfan results list', ...terms(whole(asked, searched)).map(shell), '-n', size].join(' ')], as))
+      show(as, asCommands([call(asked)], [['pushfan results list -n', size, ...asWords(whole(asked, searched))].join(' ')], as))
     }
     rows.node.hidden = !items.length
     rest.hidden = !next

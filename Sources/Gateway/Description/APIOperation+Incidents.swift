@@ -24,7 +24,8 @@ extension APIOperation {
                                 "from": "2026-11-21T17:00:12.000Z", "to": "2026-11-21T17:12:15.000Z", "seconds": 723,
                                 "failed": 0, "expired": 12, "waited": 340, "open": 12,
                                 "filter": "hub:shop since:2026-11-21T17:00:12.000Z until:2026-11-21T17:12:15.001Z",
-                                "text": "Hub shop was throttled (429) for 12 min: 340 requests waited, 12 expired.",
+                                "text":
+                                    "Hub shop was throttled (429) for 12 min; meanwhile 340 requests waited, 12 expired in all.",
                             ]
                         ]
                     ]))
@@ -35,7 +36,7 @@ extension APIOperation {
             ("id", JSONSchema.text()), ("kind", JSONSchema.words(Incident.Kind.allCases.map(\.rawValue))),
             ("subject", JSONSchema.text()), ("from", JSONSchema.moment), ("to", JSONSchema.moment),
             ("seconds", JSONSchema.count), ("failed", JSONSchema.count), ("expired", JSONSchema.count),
-            ("waited", JSONSchema.count), ("refused", JSONSchema.count), ("open", JSONSchema.count),
-            ("cause", JSONSchema.text()), ("filter", JSONSchema.text()), ("text", JSONSchema.text()),
+            ("waited", JSONSchema.count), ("open", JSONSchema.count), ("cause", JSONSchema.text()), ("filter", JSONSchema.text()),
+            ("text", JSONSchema.text()),
         ], required: ["id", "kind", "from", "seconds", "text"], isOpen: true)
 }

@@ -293,8 +293,8 @@ extension APIOperation {
     private static let replay = JSONSchema.object(
         [
             ("id", JSONSchema.text()), ("state", JSONSchema.text()), ("filter", JSONSchema.text()), ("reason", JSONSchema.text()),
-            ("actor", JSONSchema.text()), ("requests", JSONSchema.count), ("next", JSONSchema.count),
-            ("skipped", JSONSchema.count),
+            ("actor", JSONSchema.text()), ("comment", JSONSchema.text()), ("requests", JSONSchema.count),
+            ("next", JSONSchema.count), ("skipped", JSONSchema.count),
         ], required: ["id", "state"], isOpen: true)
     private static let exampleReplay: JSONTree = [
         "id": "01997c5e-8c00-7a31-9d42-6b1f0e8d5c37", "state": "planned", "source": "results",

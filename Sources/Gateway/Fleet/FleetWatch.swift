@@ -211,10 +211,12 @@ final class FleetWatch: Sendable {
     /// Looks for signs of trouble in what was seen since the last second.
     private func noteSigns(_ members: [Fleet.Member], added: CounterTally.Counters, passed: Int, wall: Int64) {
         guard let incidents else { return }
-        backlog.ask(isUrgent: incidents.hasSeenWorkers && members.allSatisfy(\.isStale))
+        let isAlone = incidents.hasSeenWorkers && members.allSatisfy(\.isStale)
+        backlog.ask(isUrgent: isAlone)
         let kafka = backlog.kafka
         var facts = IncidentSignFinder.Facts()
         (facts.members, facts.wall, facts.passed) = (members, wall, Int64(passed))
+        if isAlone { facts.waiting = backlog.recentCount() }
         facts.kafkaProblem = kafka.fault(hearing: members.map(\.age).min())
         facts.hasKafkaAnswered = kafka.hasAnswered(since: wall - Fleet.staleAge)
         var look = IncidentTally.Sample(wall: wall, passed: Int64(passed))

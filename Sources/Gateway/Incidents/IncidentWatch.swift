@@ -32,6 +32,8 @@ final class IncidentWatch: Sendable {
         var list = IncidentList()
         /// The topic was read to its end, or could not be.
         var isRead = false
+        /// All incidents of the topic are known: a digest may say so.
+        var isWhole = false
         /// Those that last here, each with the length at which it was written.
         var own: [String: (incident: Incident, written: Int64)] = [:]
         /// The last failure to read the topic.
@@ -114,12 +116,15 @@ final class IncidentWatch: Sendable {
         facts.refused = limited.take()
         let troubles = finder.signs(facts, scopes: scopes)
         if !troubles.isEmpty { look.backlog = backlog() }
-        let due = state.withLock { state -> [Incident] in
-            finder.hasSeenWorkers = finder.hasSeenWorkers || state.finder.hasSeenWorkers
+        let due = state.withLock { state -> [[UInt8]] in
+            finder.take(state.finder)
             state.finder = finder
-            return state.take(troubles, at: look)
+            let due = state.take(troubles, at: look).map(\.record)
+            // Records of others are not known while brokers are away.
+            guard state.isWhole, facts.kafkaProblem == nil, facts.hasKafkaAnswered else { return due }
+            return due + state.list.digest(at: look.wall)
         }
-        for incident in due { write(incident.record) }
+        for record in due { write(record) }
     }
 
     /// Writes those that last, for a gateway that starts soon.
@@ -132,6 +137,7 @@ final class IncidentWatch: Sendable {
     private func work(since began: Int64) {
         while !context.isCancelled() {
             do throws(JobFailure) { try follow(since: began) } catch { note(error) }
+            state.withLock { $0.isWhole = false }
             // Without the topic, what is seen here is all that is known.
             noteRead(last: nil, began: began)
             let deadline = Deadline(after: Self.pause)
@@ -139,25 +145,50 @@ final class IncidentWatch: Sendable {
         }
     }
 
-    /// Follows the topic as long as it can be read.
+    /// Follows the topic as long as it can be read, from where all incidents are known.
     private func follow(since began: Int64) throws(JobFailure) {
-        guard let reader = try context.openIncidents() else { return }
-        defer { reader.close() }
         var last: Int64?
+        for window in IncidentList.windows where !context.isCancelled() {
+            let start = context.now() - window
+            guard let reader = try context.openIncidents(since: start) else { return }
+            defer { reader.close() }
+            guard
+                try follow(
+                    reader, since: began, last: &last, isEnough: { noteWhole(since: start, isAll: window == IncidentList.span) })
+            else { return }
+        }
+    }
+
+    /// True if all incidents are known once the topic was read from a moment on.
+    func noteWhole(since moment: Int64, isAll: Bool) -> Bool {
+        state.withLock { state in
+            state.isWhole = state.isWhole || isAll || state.list.isWhole(since: moment)
+            return state.isWhole
+        }
+    }
+
+    /// Follows a reader. Returns true if it has to begin earlier, and false once it is of no use.
+    private func follow(
+        _ reader: TopicReader, since began: Int64, last: inout Int64?, isEnough: () -> Bool
+    ) throws(JobFailure) -> Bool {
         while !context.isCancelled() {
-            if reader.hasReachedEnd { noteRead(last: last, began: began) }
+            if reader.hasReachedEnd {
+                guard isEnough() else { return true }
+                noteRead(last: last, began: began)
+            }
             let result = reader.read(timeout: Self.step) { record in
                 if let time = record.timestamp, time < began { last = max(last ?? time, time) }
-                guard let value = record.value, let incident = Incident(record: value) else { return }
+                guard let value = record.value else { return }
                 let now = context.now()
-                state.withLock { $0.list.take(incident, now: now) }
+                state.withLock { $0.list.take(record: value, now: now) }
             }
             guard case .error(let error) = result else { continue }
-            guard !error.isOutdated else { return }
+            guard !error.isOutdated else { return false }
             if error.isAuthorization || error.isFatal || error.isUnknownTopicOrPartition {
                 throw .kafka(error, .read(topic: reader.topic))
             }
         }
+        return false
     }
 
     /// Notes that the topic was read, once, and that no gateway watched between its last record and the beginning of this gateway.
@@ -167,7 +198,7 @@ final class IncidentWatch: Sendable {
             guard !state.isRead else { return nil }
             state.isRead = true
             if state.list.incidents().contains(where: { $0.kind == .noWorker && $0.lasts(at: now) }) {
-                state.finder.hasSeenWorkers = true
+                state.finder.expectWorkers()
             }
             guard let last, began - last > Self.gap else { return nil }
             let missed = Incident.unwatched(from: last, to: began)

@@ -3,6 +3,7 @@ import Delivery
 import Jobs
 import Kafka
 import PushModel
+import Replay
 import ResultQuery
 import Synchronization
 
@@ -14,8 +15,6 @@ final class OpenFailures: Sendable {
     private static let patience = Duration.seconds(2)
     /// The rest after a count, as a multiple of its time: 5 % of a processor at most.
     private static let rest: Int64 = 20
-    /// The most incidents whose failures are counted for one answer.
-    private static let mostIncidents = 50
 
     /// The ends of topics by which letters are counted again.
     private typealias Places = [[Range<Int64>]]
@@ -27,12 +26,14 @@ final class OpenFailures: Sendable {
         var nextCount = MonotonicTime.past
         var isCounting = false
         /// Of incidents, by their ids.
-        var incidents: [String: (open: Int, at: MonotonicTime)] = [:]
+        var incidents = IncidentCounts()
     }
 
     private let context: JobContext
     private let answers: ResultAnswers
     private let isIndexed: @Sendable () -> Bool
+    /// Knows the replays. Each count reads on from where the last one has come to, also if that had no time to end.
+    private let replays: JobStates
     private let now: @Sendable () -> MonotonicTime
     /// Nothing else is locked while it is held.
     private let state = Mutex(State())
@@ -42,6 +43,7 @@ final class OpenFailures: Sendable {
         now: @escaping @Sendable () -> MonotonicTime
     ) {
         (self.context, self.answers, self.isIndexed, self.now) = (context, answers, isIndexed, now)
+        replays = JobStates(context, keepsPlaces: true)
     }
 
     /// True if it is time to count. The caller then calls ``count()`` or ``giveUp()``.
@@ -60,12 +62,14 @@ final class OpenFailures: Sendable {
     /// Counts. Blocks its thread.
     func count() {
         let start = now()
-        let open = openFailures([ResultFilter()])?.first
+        let isOver = limit()
+        let open = isIndexed() ? openFailures(ResultFilter(), after: history(until: isOver), until: isOver) : nil
+        state.withLock { $0.open = open }
         let (letters, places) = countLetters(until: limit())
         let end = now()
         let took = min(max(0, end.nanoseconds(since: start)), 60_000_000_000)
         state.withLock { state in
-            (state.open, state.letters, state.lettersPlaces) = (open, letters, places)
+            (state.letters, state.lettersPlaces) = (letters, places)
             state.nextCount = MonotonicTime(nanoseconds: end.nanoseconds + max(Self.life, Self.rest * took))
             state.isCounting = false
         }
@@ -78,28 +82,39 @@ final class OpenFailures: Sendable {
         if let letters, !letters.isExact { json.add("dead_letters_at_most", value: true) }
     }
 
-    /// The open failures of incidents by their ids, 30 s old at most. Those that cannot be counted from an index are missing. Blocks its thread.
+    /// The open failures of incidents by their ids, counted again where they are older than 30 s and it is time for that. Those that cannot be
+    /// counted from an index are missing. Blocks its thread.
     func counts(of incidents: [Incident], at wall: Int64) -> [String: Int] {
-        let now = now()
-        var known = state.withLock { $0.incidents }.filter { now.nanoseconds(since: $0.value.at) < Self.life }
-        var asked: [(id: String, filter: ResultFilter)] = []
-        for incident in incidents.prefix(Self.mostIncidents) where known[incident.id] == nil {
-            if let filter = incident.failures(at: wall) { asked.append((incident.id, filter)) }
+        // Without an index that is current no topic is read for it.
+        guard isIndexed() else { return [:] }
+        let pairs = incidents.compactMap { one in one.failures(at: wall).map { (one.id, $0) } }
+        let filters = Dictionary(pairs) { first, _ in first }
+        let (start, isOver) = (now(), limit())
+        let asked = state.withLock { $0.incidents.begin(pairs.map(\.0), at: start) }
+        let history = asked.isEmpty ? nil : history(until: isOver)
+        for id in asked where !isOver() {
+            let open = openFailures(filters[id], after: history, until: isOver)
+            let time = now()
+            state.withLock { $0.incidents.note(open, of: id, at: time) }
         }
-        if !asked.isEmpty, let counts = openFailures(asked.map(\.filter)) {
-            for (question, count) in zip(asked, counts) { known[question.id] = (count, now) }
-            let kept = Dictionary(known.sorted { $0.value.at > $1.value.at }.prefix(4 * Self.mostIncidents).map { ($0, $1) }) {
-                $1
-            }
-            state.withLock { $0.incidents = kept }
+        let end = now()
+        return state.withLock { state in
+            if !asked.isEmpty { state.incidents.end(at: end, took: end.nanoseconds(since: start)) }
+            return state.incidents.open
         }
-        return known.mapValues(\.open)
     }
 
-    /// Nil without an index that is current: a topic is not read for it.
-    private func openFailures(_ filters: [ResultFilter]) -> [Int]? {
-        guard isIndexed() else { return nil }
-        return try? answers.ending(when: limit()).openFailures(filters)
+    /// Nil where it takes too long, or something cannot be read.
+    private func openFailures(
+        _ filter: ResultFilter?, after history: ReplayHistory?, until isOver: @escaping @Sendable () -> Bool
+    ) -> Int? {
+        guard let filter, let history else { return nil }
+        return try? answers.ending(when: isOver).openFailures(filter, after: history)
+    }
+
+    /// The repetitions up to now, or nil where there was no time to read them all.
+    private func history(until isOver: @escaping @Sendable () -> Bool) -> ReplayHistory? {
+        try? replays.current(in: context.ending(when: isOver)).history
     }
 
     /// Counts the dead letters again if any came, or went back.
@@ -108,7 +123,8 @@ final class OpenFailures: Sendable {
         let places = try? [context.topics.deadLetters, context.topics.replays].map { try Self.bounds(of: scan.of($0)) }
         let (known, knownPlaces) = state.withLock { ($0.letters, $0.lettersPlaces) }
         if let known, let places, places == knownPlaces { return (known, places) }
-        return ((try? answers.ending(when: isOver).deadLetters()) ?? nil, places)
+        guard let history = history(until: isOver) else { return (nil, places) }
+        return ((try? answers.ending(when: isOver).deadLetters(ResultFilter(), history)) ?? nil, places)
     }
 
     /// The bounds of the partitions of a topic. A topic that is missing has none.

@@ -110,6 +110,9 @@ final class KeySignIn: Sendable {
         return Publisher(key)
     }
 
+    /// The comment on a key of the file, by its id.
+    func comment(on id: String) -> String? { keys.keys(now: services.now()).file[id]?.terms.comment }
+
     /// True as long as the key of an `Authorization` header is right, and gives the rights that a publisher has. Counts as no call.
     func isRight(_ authorization: String?, for publisher: Publisher) -> Bool {
         guard let presented = PresentedKey(authorization: authorization) else { return false }

@@ -92,7 +92,8 @@ final class OperatorEndpoints: Sendable {
         replays = ReplayDesk(
             context: context, planning: configuration.planning, hubs: configuration.worker.routes,
             callsAtOnce: configuration.callsAtOnce, answers: answers,
-            isSearchCheap: { keeper?.isCurrent ?? false }, store: store, note: note, states: JobStates(context))
+            isSearchCheap: { keeper?.isCurrent ?? false }, store: store, note: note, states: JobStates(context),
+            comment: services.comment)
         streams = EventStreams(limit: Self.streamLimit, held: held)
         replayEvents = ReplayEvents(replays, threads: finding, streams: streams)
         let backlog = BacklogWatch(context, streams: streams, terms: configuration.groupTerms)
@@ -302,9 +303,9 @@ final class OperatorEndpoints: Sendable {
         case .results, .searchResults: isEachIndexCurrent ? finding : scanning
         // Without a filter it counts dead letters, too.
         case .failures: (try? call.query(["filter"])["filter"]) ?? "" == "" ? scanning : searching
-        case .searchFailures, .deadLetters: scanning
+        case .searchFailures, .deadLetters, .incidents: scanning
         case .status, .command, .leftovers, .replay, .deletePlan: acting
-        case .statusEvents, .history, .incidents, .replays, .replayEvents, .plan, .holds, .hold, .release, .cancelScope: finding
+        case .statusEvents, .history, .replays, .replayEvents, .plan, .holds, .hold, .release, .cancelScope: finding
         }
     }
 

@@ -131,10 +131,9 @@ struct PlanOrder: Sendable {
 }
 
 extension Publisher {
-    /// The name under which it acts: its source, the id of its key and the comment on that, 128 characters at most.
-    var actor: String {
-        String("\(source) (key \(keyID)\(comment.map { ", \($0)" } ?? ""))".unicodeScalars.prefix(128))
-    }
+    /// The name under which it acts: its source and the id of its key, 128 characters at most. Tenants read it in results, so what operators
+    /// note of a key is not in it.
+    var actor: String { String("\(source) (key \(keyID))".unicodeScalars.prefix(128)) }
 
     /// True if a plan or a job is one of its tenant's.
     func mayUse(tenant: String?) -> Bool { self.tenant == nil || self.tenant == tenant }

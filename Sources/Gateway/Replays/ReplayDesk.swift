@@ -26,6 +26,8 @@ struct ReplayDesk: Sendable {
     /// Writes a problem whose cause callers do not get to the log.
     let note: @Sendable (APIProblem) -> Void
     let states: JobStates
+    /// Gives the comment on a key of the file by the key's id.
+    var comment: @Sendable (String) -> String? = { _ in nil }
     let drafts = PlanDrafts()
     let runs = ReplayRuns()
 
@@ -150,7 +152,9 @@ struct ReplayDesk: Sendable {
             if let draft = drafts[id] {
                 items.append(draft.json(id: id))
             } else if let shown = shown(id, in: log), publisher.mayUse(tenant: shown.header.tenant) {
-                items.append(shown.summary.bytes)
+                var row = shown.summary
+                shown.addComment(to: &row, for: publisher, of: comment)
+                items.append(row.bytes)
             } else {
                 continue
             }
@@ -194,6 +198,7 @@ struct ReplayDesk: Sendable {
         return try APIProblem.catching { () throws(JobFailure) in
             let path = store?.existingPath(of: id)
             var json = try path.map { path throws(JobFailure) in try whole(path, job: shown.job, rate: rate) } ?? shown.summary
+            shown.addComment(to: &json, for: call.publisher, of: comment)
             if let job = shown.job, wantsResults || isSearchCheap() {
                 let outcomes = try answers.outcomes(of: job).map { ($0.state, $0.count) }
                 json.add("results", raw: ReplayJSON.object(outcomes))
@@ -305,7 +310,9 @@ struct ReplayDesk: Sendable {
         switch answer {
         case .done(let job):
             let after = ReplayJSON(header: shown.header, job: job, standing: runs.standing(of: id), now: context.now())
-            return APIAnswer(status: 200, json: after.summary.bytes, headers: ["Cache-Control": "no-store"])
+            var json = after.summary
+            after.addComment(to: &json, for: call.publisher, of: comment)
+            return APIAnswer(status: 200, json: json.bytes, headers: ["Cache-Control": "no-store"])
         case .ended(let state): throw .replayIsOver(state.rawValue)
         case .noRunner where kind == .stop:
             return APIAnswer(status: 200, json: JSONObject(["id": id, "state": "stopped"]).bytes)
@@ -322,7 +329,7 @@ struct ReplayDesk: Sendable {
             drafts.forget(id)
         } else {
             let shown = try find(id, for: publisher)
-            guard shown.job == nil, shown.standing?.isAtWork != true else { throw .replayWasRun(shown.state) }
+            guard !shown.wasRun else { throw .replayWasRun(shown.state) }
             guard let store, store.remove(id) else { throw .failed }
         }
         return APIAnswer(status: 204, headers: ["Cache-Control": "no-store"])

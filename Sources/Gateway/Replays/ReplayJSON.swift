@@ -31,6 +31,25 @@ struct ReplayJSON {
         return (standing.next, standing.skipped)
     }
 
+    /// The key that has it run, or else planned, by the name under which publishers act. Nil for other actors.
+    var keyID: String? {
+        let actor = job?.record.actor ?? header.actor
+        guard actor.hasSuffix(")"), let mark = actor.ranges(of: " (key ").last else { return nil }
+        return String(actor[mark.upperBound...].dropLast())
+    }
+
+    /// Adds the comment on the key of its actor, which is for operators: a key with a tenant does not get it.
+    func addComment(to json: inout JSONObject, for publisher: Publisher, of comment: (String) -> String?) {
+        guard publisher.tenant == nil else { return }
+        json.add("comment", value: keyID.flatMap(comment))
+    }
+
+    /// True if it was run here or elsewhere, so that results may name it.
+    var wasRun: Bool {
+        if case .ended = standing?.state { return true }
+        return job != nil || standing?.isAtWork == true
+    }
+
     /// The members of a list's item.
     var summary: JSONObject {
         let (next, skipped) = progress

@@ -37,6 +37,8 @@ public final class GatewayService: Sendable {
     /// - Throws: ``GatewayFailure``: it cannot work with the settings, or the system refuses a descriptor.
     public convenience init(_ configuration: GatewayConfiguration, services: GatewayServices) throws(GatewayFailure) {
         let keys = try KeySignIn.make(configuration, services: services)
+        var services = services
+        services.comment = { keys?.comment(on: $0) }
         try self.init(
             configuration, services: services, checkKey: { keys?.check($0, from: $1) ?? .refused },
             recheckKey: { keys?.isRight($0, for: $1) ?? false }, checkBatch: { keys?.check($0, of: $1) ?? .allowed },

@@ -17,6 +17,8 @@ public struct GatewayServices: Sendable {
     let rights = RightsWatch()
     /// Counts the calls that the rates of keys do not allow.
     let limited = LimitedCalls()
+    /// Gives the comment on a key of the keys file by the key's id.
+    var comment: @Sendable (String) -> String? = { _ in nil }
     /// The address before a code, where pages say what it means (`gateway.docs_url`); nil for none.
     var docsURL: String?
 

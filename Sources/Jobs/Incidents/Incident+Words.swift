@@ -31,8 +31,8 @@ extension Incident {
         let lasts = lasts(at: now)
         return JSONObject([
             "id": id, "kind": kind.rawValue, "subject": subject, "from": Timestamp(milliseconds: from).text,
-            "to": lasts ? nil : Timestamp(milliseconds: end).text, "seconds": Int(length(at: now) / 1000), "failed": failed,
-            "expired": expired, "waited": waited, "refused": refused > 0 ? refused : nil, "open": open, "cause": cause,
+            "to": lasts ? nil : Timestamp(milliseconds: end).text, "seconds": Int(length(at: now) / 1000),
+            "failed": isOfAll ? failed : nil, "expired": isOfAll ? expired : nil, "waited": waited, "open": open, "cause": cause,
             "filter": failures(at: now)?.description, "text": text(at: now),
         ]).bytes
     }
@@ -40,18 +40,23 @@ extension Incident {
     /// The time from its beginning to its end, or to the last look while it lasts.
     private func length(at now: Int64) -> Int64 { lasts(at: now) ? seen : lasted }
 
-    /// `Hub shop was throttled (429) for 12 min: 340 requests waited, 12 expired.`
+    /// `Hub shop was throttled (429) for 12 min; meanwhile 340 requests waited, 12 expired in all.`
     package func text(at now: Int64) -> String {
         let (past, present) = words
-        var sentence = "\(lasts(at: now) ? present : past) for \(Self.length(length(at: now)))"
+        let sentence = "\(lasts(at: now) ? present : past) for \(Self.length(length(at: now)))"
         let parts = [
             waited > 0 ? Counted.text(waited, "request waited", "requests waited") : nil,
-            failed > 0 ? "\(failed) failed" : nil, expired > 0 ? "\(expired) expired" : nil,
-            refused > 0 ? Counted.text(refused, "call was refused", "calls were refused") : nil,
+            isOfAll && failed > 0 ? "\(failed) failed" : nil,
+            isOfAll && expired > 0 ? "\(expired) expired" : nil,
         ].compactMap { $0 }
         if kind == .unwatched { return sentence + ": no gateway ran, and what happened then is in no incident." }
-        if !parts.isEmpty { sentence += ": " + parts.joined(separator: ", ") }
-        return sentence + "."
+        guard !parts.isEmpty else { return sentence + "." }
+        let counts = parts.joined(separator: ", ")
+        // Other hubs and workers may have had a part in it.
+        return switch kind {
+        case .hubDown, .hubThrottled, .hubUnauthorized, .workerLost: "\(sentence); meanwhile \(counts) in all."
+        default: "\(sentence): \(counts)."
+        }
     }
 
     /// Its beginning in words once it is over, and while it lasts.

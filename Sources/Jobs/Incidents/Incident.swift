@@ -45,14 +45,13 @@ package struct Incident: Sendable, Equatable {
     package internal(set) var watched: Int64 = 0
     /// True once there was no trouble for long enough.
     package internal(set) var isOver = false
-    /// Requests that failed meanwhile, in part or without a known outcome included, of all hubs: reports do not tell them apart.
+    /// Requests that failed meanwhile, in part or without a known outcome included, of all hubs: reports do not tell them apart. Not shown
+    /// where ``isOfAll`` is false.
     package internal(set) var failed = 0
     /// Requests that expired meanwhile, of all hubs.
     package internal(set) var expired = 0
     /// The largest number of requests that waited.
     package internal(set) var waited = 0
-    /// Calls that were refused because of a key's rate.
-    package internal(set) var refused = 0
     /// The cause in the words of whoever noticed it.
     package internal(set) var cause: String?
 
@@ -75,6 +74,9 @@ package struct Incident: Sendable, Equatable {
         (incident.lasted, incident.seen, incident.watched, incident.isOver) = (length, length, length, true)
         return incident
     }
+
+    /// True if what failed, expired and waited in all says something of it: of a tenant or a source it does not.
+    package var isOfAll: Bool { kind != .tenantLimited && kind != .sourceLimited }
 
     /// The last sign of trouble, in milliseconds since 1970.
     package var end: Int64 { from.addingSaturated(lasted) }
@@ -102,7 +104,7 @@ extension Incident {
         var inner = JSONObject(["id": id, "kind": kind.rawValue, "subject": subject, "from": Timestamp(milliseconds: from).text])
         inner.add([
             "lasted_ms": Int(lasted), "seen_ms": Int(seen), "watched_ms": Int(watched), "over": isOver ? true : nil,
-            "failed": failed, "expired": expired, "waited": waited, "refused": refused, "cause": cause,
+            "failed": failed, "expired": expired, "waited": waited, "cause": cause,
         ])
         var json = JSONObject()
         json.add("incident", raw: inner.bytes)
@@ -129,7 +131,7 @@ extension Incident {
         self.init(kind, of: text("subject") ?? "", from: from.milliseconds, id: id)
         (lasted, seen, watched) = (count("lasted_ms"), count("seen_ms"), count("watched_ms"))
         (failed, expired) = (Int(count("failed")), Int(count("expired")))
-        (waited, refused) = (Int(count("waited")), Int(count("refused")))
+        waited = Int(count("waited"))
         isOver = read.member("over", of: node).map { read.kind(of: $0) == .true } ?? false
         cause = text("cause").map(Self.cut)
     }

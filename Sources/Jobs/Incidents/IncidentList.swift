@@ -9,7 +9,13 @@ package struct IncidentList: Sendable {
     /// The farthest beginning ahead of the present that is taken, 10 min in milliseconds, because clocks differ.
     private static let ahead: Int64 = 600_000
 
+    /// The times before the present from which on the topic is read, in milliseconds, until a digest is among the records: the first has two,
+    /// if a gateway runs.
+    package static let windows: [Int64] = [5 * IncidentDigest.interval / 2, 86_400_000, span]
+
     private var incidents: [String: Incident] = [:]
+    /// The last digest that was read or written.
+    private var digest: IncidentDigest?
 
     /// A list without any.
     package init() {}
@@ -47,6 +53,19 @@ package struct IncidentList: Sendable {
 
     /// Takes a record of the topic, and passes over anything else.
     package mutating func take(record: Span<UInt8>, now: Int64) {
-        if let incident = Incident(record: record) { take(incident, now: now) }
+        if let incident = Incident(record: record) { return take(incident, now: now) }
+        guard let other = IncidentDigest(record: record), other.at <= now + Self.ahead else { return }
+        if other.at > digest?.at ?? .min { digest = other }
+    }
+
+    /// True if whoever has read all records since a moment knows all incidents.
+    package func isWhole(since moment: Int64) -> Bool { digest.map { $0.at - IncidentDigest.slack >= moment } ?? false }
+
+    /// The records of a digest if it is time for one, else none. For a list that is whole.
+    package mutating func digest(at now: Int64) -> [[UInt8]] {
+        if let digest, now - digest.at < IncidentDigest.interval { return [] }
+        let next = IncidentDigest(at: now)
+        digest = next
+        return incidents(since: now - Self.span).reversed().map(\.record) + [next.record]
     }
 }

@@ -15,13 +15,11 @@ package struct IncidentSign: Sendable, Equatable {
     package let subject: Subject
     /// The requests that wait for it.
     package var waiting = 0
-    /// The calls that were refused since the last look.
-    package var refused = 0
     /// The cause in the words of whoever noticed it.
     package var cause: String?
 
     /// A sign of trouble of a subject.
-    package init(_ subject: Subject, waiting: Int = 0, refused: Int = 0, cause: String? = nil) {
-        (self.subject, self.waiting, self.refused, self.cause) = (subject, waiting, refused, cause.map(Incident.cut))
+    package init(_ subject: Subject, waiting: Int = 0, cause: String? = nil) {
+        (self.subject, self.waiting, self.cause) = (subject, waiting, cause.map(Incident.cut))
     }
 }

@@ -14,8 +14,11 @@ package struct IncidentSignFinder: Sendable {
         package var kafkaProblem: String?
         /// True if brokers have answered in the last seconds.
         package var hasKafkaAnswered = false
-        /// The calls that were refused for the rate of a key, by tenant or source.
+        /// The calls that this gateway has refused for the rate of a key, by tenant or source. Each gateway sees its own, so no incident has
+        /// their number.
         package var refused: [IncidentSign.Subject: Int] = [:]
+        /// The requests that wait in Kafka, as far as they were counted of late. Used only where no worker reports.
+        package var waiting = 0
         /// The present, in milliseconds since 1970.
         package var wall: Int64 = 0
         /// The milliseconds since the last look.
@@ -25,12 +28,27 @@ package struct IncidentSignFinder: Sendable {
         package init() {}
     }
 
+    /// The time without any worker, where all have left, after which they are missed, 1 min in milliseconds: a restart is shorter.
+    private static let restart: Int64 = 60_000
+
     /// A worker has reported since the beginning, or an incident says that one is missed.
-    package var hasSeenWorkers = false
+    package private(set) var hasSeenWorkers = false
+    /// One of those that are missed has not left, but stopped reporting.
+    private var isLost = false
+    /// Milliseconds since a worker was heard.
+    private var absent: Int64 = 0
     private var sinceKafka = Self.afterKafka
 
     /// A finder that has seen nothing.
     package init() {}
+
+    /// Has workers be missed, as an incident that lasts says.
+    package mutating func expectWorkers() { (hasSeenWorkers, isLost) = (true, true) }
+
+    /// Takes over that another finder, which was told of an incident, expects workers.
+    package mutating func take(_ other: IncidentSignFinder) {
+        if !hasSeenWorkers, other.hasSeenWorkers { expectWorkers() }
+    }
 
     /// The signs of trouble.
     ///
@@ -40,24 +58,31 @@ package struct IncidentSignFinder: Sendable {
     /// - Returns: The signs.
     package mutating func signs(_ facts: Facts, scopes: () -> [String: OrderScope]) -> [IncidentSign] {
         let fresh = facts.members.filter { !$0.isStale }
-        if !fresh.isEmpty { hasSeenWorkers = true }
+        if fresh.isEmpty {
+            isLost = isLost || !facts.members.isEmpty
+            absent = min(absent.addingSaturated(max(0, facts.passed)), Self.restart)
+        } else {
+            (hasSeenWorkers, isLost, absent) = (true, false, 0)
+        }
         sinceKafka = facts.kafkaProblem == nil ? min(sinceKafka.addingSaturated(max(0, facts.passed)), Self.afterKafka) : 0
         var found = Self.hubs(of: fresh.map(\.page), at: Timestamp(milliseconds: facts.wall))
         if let problem = facts.kafkaProblem { found.append(IncidentSign(.init(.kafkaAway), cause: problem)) }
         if sinceKafka >= Self.afterKafka { found += missing(facts, fresh: fresh.count) }
-        found += facts.refused.map { IncidentSign($0.key, refused: $0.value, cause: "the key's rate") }
+        found += facts.refused.keys.map { IncidentSign($0, cause: "the key's rate") }
         found += Self.limited(fresh.map(\.page), scopes: scopes)
         return found
     }
 
-    /// The workers that are missed: some while others report, or all while brokers answer.
+    /// The workers that are missed: some while others report, or all while brokers answer. Where all have left by themselves, as for a restart
+    /// or a night without requests, none is missed before a minute has passed and something waits.
     private func missing(_ facts: Facts, fresh: Int) -> [IncidentSign] {
         guard fresh == 0 else {
             return facts.members.filter(\.isStale).map {
                 IncidentSign(.init(.workerLost, of: $0.id), cause: "it stopped reporting without leaving")
             }
         }
-        return hasSeenWorkers && facts.hasKafkaAnswered ? [IncidentSign(.init(.noWorker))] : []
+        let isMissed = isLost || absent >= Self.restart && facts.waiting > 0
+        return hasSeenWorkers && isMissed && facts.hasKafkaAnswered ? [IncidentSign(.init(.noWorker))] : []
     }
 
     /// The hubs in trouble, each by the worst that any worker says of it.

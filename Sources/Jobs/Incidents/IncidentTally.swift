@@ -136,7 +136,6 @@ extension IncidentTally.Entry {
         if var left, left.from <= incident.from {
             left.failed = left.failed.addingSaturated(incident.failed)
             left.expired = left.expired.addingSaturated(incident.expired)
-            left.refused = left.refused.addingSaturated(incident.refused)
             left.waited = max(left.waited, incident.waited)
             left.cause = incident.cause ?? left.cause
             left.watched += incident.watched
@@ -154,9 +153,7 @@ extension IncidentTally.Entry {
 extension Incident {
     /// Takes what a sign of trouble counts. The backlog of all is that of no tenant.
     fileprivate mutating func add(_ trouble: IncidentSign, backlog: Int) {
-        let isOfAll = kind != .tenantLimited && kind != .sourceLimited
         waited = max(waited, trouble.waiting, isOfAll ? backlog : 0)
-        refused = refused.addingSaturated(trouble.refused)
         cause = trouble.cause ?? cause
     }
 }
@@ -165,7 +162,6 @@ extension IncidentSign {
     /// Adds another sign of the same subject.
     fileprivate mutating func add(_ other: IncidentSign) {
         waiting = waiting.addingSaturated(other.waiting)
-        refused = refused.addingSaturated(other.refused)
         cause = cause ?? other.cause
     }
 }

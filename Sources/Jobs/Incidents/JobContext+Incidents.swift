@@ -1,17 +1,19 @@
 import Delivery
 package import Kafka
 import PushModel
+package import Replay
 package import ResultQuery
 
 extension JobContext {
-    /// A reader of the incidents of the last days, and of those that come.
+    /// A reader of the incidents since a moment, and of those that come.
     ///
+    /// - Parameter moment: The time of the first record, in milliseconds since 1970.
     /// - Returns: The reader, or nil when there is no such topic.
     /// - Throws: The topic cannot be read.
-    package func openIncidents() throws(JobFailure) -> TopicReader? {
+    package func openIncidents(since moment: Int64) throws(JobFailure) -> TopicReader? {
         do throws(KafkaError) {
             return try TopicReader(
-                kafka, topic: topics.history, start: .time(now() - IncidentList.span), timeout: timeout, readAhead: 4 << 20)
+                kafka, topic: topics.history, start: .time(moment), timeout: timeout, readAhead: 4 << 20)
         } catch {
             if error.isUnknownTopicOrPartition { return nil }
             throw .kafka(error, .read(topic: topics.history))
@@ -21,28 +23,21 @@ extension JobContext {
     /// The incidents of the last days, or nil when there is no topic of them.
     package func incidents() throws(JobFailure) -> IncidentList? {
         let scan = TopicScan(self, topic: topics.history)
-        guard let reader = try scan.openIfThere(.time(now() - IncidentList.span), .end) else { return nil }
-        defer { reader.close() }
         var list = IncidentList()
-        try scan.read(reader) { if let value = $0.value { list.take(record: value, now: now()) } }
+        for window in IncidentList.windows {
+            let start = now() - window
+            guard let reader = try scan.openIfThere(.time(start), .end) else { return nil }
+            defer { reader.close() }
+            try scan.read(reader) { if let value = $0.value { list.take(record: value, now: now()) } }
+            if list.isWhole(since: start) { break }
+        }
         return list
     }
 }
 
 extension ResultAnswers {
-    /// The numbers of open failures, one for each filter, by one reading of the replays.
-    package func openFailures(_ filters: [ResultFilter]) throws(JobFailure) -> [Int] {
-        let history = try context.jobLog().history
-        var counts: [Int] = []
-        for filter in filters {
-            counts.append(
-                try failures(FailureReport.narrowed(filter), history).tally.groups.reduce(0) { $0.addingSaturated($1.openCount) })
-        }
-        return counts
-    }
-
-    /// The number of dead letters that were not given back, or nil when there is no topic of them.
-    package func deadLetters() throws(JobFailure) -> DeadLetterCount? {
-        try deadLetters(ResultFilter(), try context.jobLog().history)
+    /// The number of open failures.
+    package func openFailures(_ filter: ResultFilter, after history: ReplayHistory) throws(JobFailure) -> Int {
+        try failures(FailureReport.narrowed(filter), history).tally.groups.reduce(0) { $0.addingSaturated($1.openCount) }
     }
 }

@@ -19,7 +19,8 @@ enum IncidentsListing {
             table.add(
                 Timestamp(milliseconds: incident.from).text,
                 incident.lasts(at: now) ? "-" : Timestamp(milliseconds: incident.end).text, incident.kind.rawValue,
-                "\(incident.failed)", "\(incident.expired)", "\(incident.waited)", incident.text(at: now))
+                incident.isOfAll ? "\(incident.failed)" : "-", incident.isOfAll ? "\(incident.expired)" : "-",
+                "\(incident.waited)", incident.text(at: now))
         }
         try invocation.streams.out(invocation.arguments.format(), table, incidents.map { $0.json(at: now) })
         if list == nil {

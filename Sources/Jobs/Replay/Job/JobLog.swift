@@ -48,7 +48,7 @@ package struct JobLog {
     package private(set) var history = ReplayHistory()
     /// The last record, by its offset and its time: a topic that was made again has another one there.
     private(set) var last: (offset: Int64, time: Int64?)?
-    private let start: Int64
+    fileprivate let start: Int64
     private let startTime: Timestamp
     private let besides: String?
     private let places: Set<RecordPlace>?
@@ -196,16 +196,19 @@ extension JobContext {
 package final class JobStates: Sendable {
     private let context: JobContext
     /// Held by the one thread that reads.
-    private let log = Mutex(JobLog(from: .max))
+    private let log: Mutex<JobLog>
 
-    /// States of which nothing was read.
-    package init(_ context: JobContext) { self.context = context }
+    /// States of which nothing was read. With `keepsPlaces`, what the jobs have repeated is kept with them.
+    package init(_ context: JobContext, keepsPlaces: Bool = false) {
+        self.context = context
+        log = Mutex(JobLog(from: keepsPlaces ? 0 : .max))
+    }
 
-    /// The states now, none when there is no topic for jobs.
-    package func current() throws(JobFailure) -> JobLog {
+    /// The states now, none when there is no topic for jobs. What was read before `other` has ended is kept for the next time.
+    package func current(in other: JobContext? = nil) throws(JobFailure) -> JobLog {
         try log.withLock { log -> Result<JobLog, JobFailure> in
             Result { () throws(JobFailure) in
-                try context.readOn(&log)
+                try (other ?? context).readOn(&log)
                 return log
             }
         }.get()
@@ -225,7 +228,7 @@ extension JobContext {
             }
             if isSame == true { return }
         }
-        log = JobLog(from: .max)
+        log = JobLog(from: log.start)
         try readJobs { log.take($0) }
     }
 }
