@@ -171,7 +171,7 @@ function hold(isPaused) {
 
 function frame() {
   show(document.getElementById('nav'), session.current ? el('ul', {}, screens.map((screen) =>
-    el('li', {}, el('a', {href: link(screen.path), 'data-path': screen.path}, screen.label, el('span', {class: 'small number', 'data-count': screen.path}))))) : null)
+    el('li', {}, el('a', {href: link(screen.path), 'data-path': screen.path}, screen.label, el('span', {class: 'small number', 'data-menu': screen.path}))))) : null)
   const {title, key, source, comment} = session.current ?? {}
   show(document.getElementById('where'), title ? ` ${title}` : null)
   show(document.getElementById('tools'), session.current ? [age, pausing, el('span', {class: 'small soft clip', 'data-key': true}, `${source}, key ${key}${comment ? `, ${comment}` : ''}`)] : null, themePicker(), button('Shortcuts', help, {'aria-haspopup': 'dialog', 'aria-keyshortcuts': '?'}),
@@ -182,7 +182,7 @@ function frame() {
 function showCounts() {
   const {open_failures: failures, dead_letters: deadletters, dead_letters_at_most: isMost} = stream.live.fleet ?? {}
   for (const [path, number] of Object.entries({failures, deadletters})) {
-    const node = document.querySelector(`#nav [data-count=${path}]`)
+    const node = document.querySelector(`#nav [data-menu=${path}]`)
     if (node) say(node, number ? ` ${isMost && path === 'deadletters' ? '≤ ' : ''}${count(number)}` : '')
   }
 }
