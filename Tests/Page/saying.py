@@ -331,7 +331,7 @@ def menu_counts(trial):
             ({"open_failures": 1203, "dead_letters": 7, "dead_letters_at_most": True}, ("1,203", "≤ 7")),
             ({"open_failures": 2, "dead_letters": 7}, ("2", "7")), ({}, ("", ""))]:
         feed(**members)
-        equal(tuple(trial.browser.script("return ['failures', 'deadletters'].map((one) => document.querySelector(`#nav [data-count=${one}]`).textContent.trim())")),
+        equal(tuple(trial.browser.script("return ['failures', 'deadletters'].map((one) => document.querySelector(`#nav [data-menu=${one}]`).textContent.trim())")),
               expected, f"the menu for {members}")
 
 
