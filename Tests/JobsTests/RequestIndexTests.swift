@@ -122,6 +122,7 @@ import Testing
         let found = try index.delayed(
             matching: Stage.seeking(.user, "alice"), dueSince: due.milliseconds - 5, through: due.milliseconds, limit: 10)
         #expect(found.map(\.facts.id) == ["a"] && found.map(\.publishedAt) == [Self.now - 10] && found.first?.facts.due == due)
+        #expect(found.map(\.time) == [due.milliseconds])
         #expect(try stage.ids() == ["b", "a"] && stage.ids(since: Self.now) == [])
     }
 
@@ -137,6 +138,8 @@ import Testing
         let rows = try stage.index().rows(
             matching: ResultFilter(), since: now, through: now + 60_000, isPossible: false, limit: 5)
         #expect(rows.map(\.publishedAt) == [now + 300 * hour])
+        // The list goes on behind the moment by which it stands there.
+        #expect(rows.map(\.time) == [now + 60_000])
     }
 
     @Test func partsOfRecordsAndWhatNobodyCanReadArePassedOver() throws {

@@ -108,7 +108,7 @@ final class RequestIndex {
             for row in rows ?? [] {
                 let place = place(of: row)
                 guard places.insert(place).inserted else { continue }
-                found.append(IndexedRequest(place: place, publishedAt: row.published, facts: try facts(row.json)))
+                found.append(IndexedRequest(place: place, publishedAt: row.published, time: row.time, facts: try facts(row.json)))
             }
         }
         return found
