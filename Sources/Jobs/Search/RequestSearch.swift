@@ -19,6 +19,15 @@ package struct RequestSearch: Sendable {
             context.ending(when: isOver), terms: terms, answers: answers.ending(when: isOver), index: index)
     }
 
+    /// True if a list of a filter may go on at a place: results say nothing of what is sought in requests, and a list of results does not
+    /// go on in requests.
+    package static func admits(_ next: SearchPage.Next, for filter: ResultFilter) -> Bool {
+        switch next {
+        case .requests: SearchPlan(filter) != .results
+        case .results: !filter.isAboutRequests && !filter.asksForOpen
+        }
+    }
+
     /// Finds one page of the requests that match, newest first.
     ///
     /// - Parameters:
