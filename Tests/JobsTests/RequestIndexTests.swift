@@ -56,6 +56,23 @@ import Testing
         for (filter, ids) in cases { #expect(try stage.ids(filter) == ids, "\(filter.sought) \(filter)") }
     }
 
+    /// A search on threads for short work looks at few requests that do not match, and asks for no results.
+    @Test(
+        arguments: [
+            ("", true), ("alice", true), ("user:alice -title:promo", true), ("tenant:acme label.campaign:sale", true),
+            ("request:order-1", true), ("source:shop to:all", true), ("-alice", false), ("*x*", false), ("user:al*", false),
+            ("source:*x*", false), ("-tenant:acme", false), ("alice state:failed", false), ("state:waiting", false),
+            ("topic:normal", false), ("label.campaign:s*", false), ("alice hub:shop", false),
+        ])
+    func tokensDecideWhatTheyKnow(line: String, decides: Bool) throws {
+        let filter = try ResultFilter(line, now: Self.now)
+        #expect(try Stage().index().decides(filter) == decides)
+    }
+
+    @Test func anIndexWithoutNamesDecidesNothingAboutThem() throws {
+        #expect(try !Stage(.omitted).index().decides(ResultFilter("alice", now: Self.now)))
+    }
+
     @Test func broadSendsThatFitButForThePersonArePossible() throws {
         let stage = try Self.filled()
         #expect(try stage.ids(Stage.seeking(.user, "alice"), isPossible: true) == ["e", "d"])

@@ -34,8 +34,16 @@ struct ResultDesk: Sendable {
             isIndexed: isIndexed)
     }
 
-    /// One page of requests or results, newest first.
-    func list(_ call: OperatorCall) throws(APIProblem) -> APIAnswer {
+    /// A list that is asked for.
+    struct Wanted: Sendable {
+        fileprivate let query: [String: String]
+        fileprivate let limit: Int
+        fileprivate let cursor: ListCursor?
+        fileprivate let filter: CallerFilter
+    }
+
+    /// Reads what list a call wants. Nothing is searched for that.
+    func wanted(by call: OperatorCall) throws(APIProblem) -> Wanted {
         let query = try call.query(Self.listNames)
         let limit = try query.integer("limit", in: Self.limits.items, default: 100)
         let cursor = try query["cursor"].map { text throws(APIProblem) in
@@ -45,6 +53,18 @@ struct ResultDesk: Sendable {
         let text = CallerFilter.Text(query, zone: cursor?.zone)
         let filter = try CallerFilter(text, at: cursor?.now ?? context.now(), for: call.publisher)
         guard cursor?.isPlace(in: filter) ?? true else { throw .badCursor }
+        return Wanted(query: query, limit: limit, cursor: cursor, filter: filter)
+    }
+
+    /// True if a list is found in milliseconds.
+    func isCheap(_ wanted: Wanted) -> Bool { search.isCheap(wanted.filter.filter, after: wanted.cursor?.place) }
+
+    /// One page of requests or results, newest first.
+    func list(_ call: OperatorCall) throws(APIProblem) -> APIAnswer { try list(try wanted(by: call), for: call) }
+
+    /// One page of a list that a call wants.
+    func list(_ wanted: Wanted, for call: OperatorCall) throws(APIProblem) -> APIAnswer {
+        let (query, limit, cursor, filter) = (wanted.query, wanted.limit, wanted.cursor, wanted.filter)
         let page = try APIProblem.catching { () throws(JobFailure) in
             try search.page(
                 of: limit, matching: filter.filter, after: cursor?.place, patience: Self.patience,
@@ -170,7 +190,7 @@ extension ListCursor {
 }
 
 extension CallerFilter {
-    /// Says which rows a publisher may see. A record that nobody could read is compared byte by byte, so that all of it would be known by
+    /// Says which rows a publisher may see. A record that no reader understood is compared byte by byte, so that all of it would be known by
     /// and by. A large request of which no part was read has no record here.
     func isVisible(to publisher: Publisher) -> @Sendable (SearchRow) -> Bool {
         let hidesUnread = filter.isAboutRequests && !publisher.scopes.contains(.payload)

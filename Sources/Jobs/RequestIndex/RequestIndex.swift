@@ -45,6 +45,9 @@ final class RequestIndex {
         return RequestQuery(filter) != nil
     }
 
+    /// True if its tokens alone decide which requests match, so that it looks at few others, and no result is asked for.
+    func decides(_ filter: ResultFilter) -> Bool { knows(filter) && RequestQuery.decides(filter) }
+
     /// Finds the newest requests that may match, by the moments of their publication.
     ///
     /// - Parameters:
