@@ -86,6 +86,7 @@ import Testing
             ("alice", .requests(SearchCursor(time: 7, place: nil)), 1, false),
             ("", nil, 9_999, false), ("", nil, 10_000, true), ("", .requests(SearchCursor(time: 7, place: nil)), 10_000, false),
             ("until:1h", nil, 10_000, false), ("state:failed", nil, 1, true),
+            ("state:failed until:59m", nil, 1, true), ("state:failed until:1h", nil, 1, false),
             ("state:failed", .results(ResultCursor(time: 4_000_000, partition: 0, offset: 0)), 1, true),
             ("state:failed", .results(ResultCursor(time: 3_000_000, partition: 0, offset: 0)), 1, false),
         ] as [(String, SearchPage.Next?, Int, Bool)])

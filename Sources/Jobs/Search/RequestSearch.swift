@@ -51,7 +51,7 @@ package struct RequestSearch: Sendable {
         switch next {
         // The facts of older requests are read from topics.
         case .results(let place): place.time > reach
-        case nil where SearchPlan(filter) == .results: true
+        case nil where SearchPlan(filter) == .results: filter.until ?? .max > reach
         case nil where filter == ResultFilter() && count >= plenty: true
         case .requests, nil: filter.since ?? .min >= reach && isDecided()
         }
