@@ -179,6 +179,25 @@ import Testing
         #expect(written.text.dropFirst(reading.count) == (isLong ? clear + steps + clear : ""))
     }
 
+    /// A list of requests is read in pieces, each of which is short.
+    @Test(arguments: [false, true]) func aPieceOfALongReadingIsShownAtOnce(isLong: Bool) {
+        let written = Sink()
+        let start = ContinuousClock.now
+        let passed = Atomic(0)
+        var traits = Streams.Traits()
+        traits.isErrorTerminal = true
+        let streams = Streams(
+            traits: traits, write: { _ in true }, writeError: written.add, readInput: { () throws(CommandFailure) in [] })
+        let line = ProgressLine(streams) { start + .milliseconds(passed.load(ordering: .relaxed)) }
+        line.show(.began(.topic("t"), count: 10))
+        line.show(.ended)
+        passed.store(isLong ? 700 : 699, ordering: .relaxed)
+        line.show(.began(.topic("t"), count: 20))
+        line.show(.reached(remaining: 5))
+        line.show(.ended)
+        #expect(written.text.hasPrefix("\rreading t: 75 % of 20") == isLong && written.text.isEmpty != isLong)
+    }
+
     @Test func jsonObjectsAreWrittenInOrder() {
         var object = JSONObject([
             "a": "x\"\n", "none": nil, "n": 7, "b": true, "t": ["1", "2"] as [String], "e": [] as [String],

@@ -80,7 +80,8 @@ import Testing
         .results(ResultCursor(time: -7, partition: 3, offset: 1 << 40)), .requests(SearchCursor(time: 5, place: nil)),
         .requests(SearchCursor(time: now, place: .init(topic: "push.requests.v1", partition: 11, offset: .max))),
         .requests(
-            SearchCursor(time: .min, place: .init(topic: String(repeating: "a.", count: 124) + "b", partition: .max, offset: 0))),
+            SearchCursor(
+                time: .max - 1, place: .init(topic: String(repeating: "a.", count: 124) + "b", partition: .max, offset: 0))),
     ]
 
     @Test(arguments: places.indices, ["UTC", "Europe/Berlin", "-05:30"]) func aPlaceOfEitherKindIsReadAsItWasGiven(
@@ -98,7 +99,91 @@ import Testing
     @Test func aCursorOfTheReleaseBeforeGoesOnInResults() throws {
         let cursor = try #require(ListCursor(Self.encoded("1.5.-7.3.99.ff")))
         #expect(cursor == ListCursor(now: 5, place: .init(time: -7, partition: 3, offset: 99), filter: 255))
-        #expect(cursor.isPlace(in: .finished) && !cursor.isPlace(in: .published))
+        #expect(try cursor.isPlace(in: CallerFilter("state:failed", at: 5, tenant: nil)) == false, "its hash is another")
+    }
+
+    /// The filter, the kind of place, and whether the list goes on there.
+    @Test(
+        arguments: [
+            ("state:failed", "r", true), ("", "r", true), ("alice", "r", false), ("user:alice state:failed", "r", false),
+            ("title:lunch", "r", false), ("state:waiting", "r", false), ("state:failed", "p", false), ("", "p", true),
+            ("alice", "p", true), ("state:held", "p", true), ("to:all state:failed", "p", true),
+        ] as [(String, String, Bool)])
+    func aListGoesOnAtItsOwnKindOfPlace(line: String, kind: String, goesOn: Bool) throws {
+        let place: SearchPage.Next =
+            kind == "r"
+            ? .results(ResultCursor(time: 7, partition: 1, offset: 2)) : .requests(SearchCursor(time: 7, place: nil))
+        let filter = try Self.filter(line)
+        let cursor = ListCursor(now: Self.now, place: place, filter: filter.hash, zone: "UTC")
+        #expect(cursor.isPlace(in: filter) == goesOn)
+        // One that is refused is so before anybody asks a broker, and the other fails without one.
+        let line = PercentEncoding.encoded(line)
+        let call = call(.results, scopes: [.read, .payload], target: "/v1/requests?filter=\(line)&cursor=\(cursor.text)")
+        let problem = try #require(throws: APIProblem.self) { try Self.desk.list(call) }
+        #expect((problem == .badCursor) != goesOn, "\(problem.detail)")
+    }
+
+    /// Cursors of any kind whose numbers are at their ends and beyond.
+    @Test(arguments: ["since:1h", "today", "yesterday 9:00..9:30", "alice"], ["UTC", "Europe/Berlin", "-05:30"])
+    func aForgedCursorIsNoneOrAPlaceThatCanBeCountedWith(line: String, zone: String) {
+        let numbers = [
+            "-9223372036854775808", "-1", "0", "1", "2147483647", "9223372036854775806", "9223372036854775807", "x", "",
+        ]
+        for (now, time) in numbers.flatMap({ now in numbers.map { (now, $0) } }) {
+            for end in ["r.\(time).0.\(now)", "p.\(time)", "p.\(time).0.\(now).push.requests.v1", "p.\(time).0.0.other"] {
+                guard let cursor = ListCursor(Self.encoded("2.\(now).ff.\(zone).\(end)")) else { continue }
+                if case .requests(let place) = cursor.place { #expect((0 ... .max - 1).contains(place.time), "\(end)") }
+                // Relative times count from one of the numbers.
+                _ = try? CallerFilter(.init(filter: line, zone: cursor.zone), at: cursor.now, for: Self.publisher())
+            }
+        }
+    }
+
+    /// A record that nobody could read has no facts, and may have a result that says so. A large request of which no part was read has no
+    /// place.
+    @Test(arguments: [("alice", true), ("-alice", true), ("to:all", true), ("", false), ("state:dead_letter", false)])
+    func anUnreadRecordIsNotTriedOutByItsBytes(line: String, isSought: Bool) throws {
+        var letter = SearchRow(id: "a", publishedAt: Self.now)
+        (letter.place, letter.standing) = (.init(topic: "t", partition: 0, offset: 1), .init(state: nil))
+        var rejected = SearchRow(id: "b", publishedAt: Self.now)
+        rejected.place = letter.place
+        let result = #"{"request_id":"b","kind":"final","state":"rejected"}"#
+        rejected.result = ResultRecord(json: Array(result.utf8), partition: 0, offset: 0, timestamp: Self.now)
+        var whole = SearchRow(id: "c", publishedAt: Self.now)
+        whole.standing = .init(state: .inParts)
+        let rows = [letter, rejected, whole, Self.row("d", AudienceSummary(.all))]
+        func ids(_ publisher: Publisher) throws -> [String] {
+            let filter = try Self.filter(line, for: publisher)
+            return rows.filter(filter.isVisible(to: publisher)).map(\.id)
+        }
+        #expect(try ids(Self.publisher([.read])) == (isSought ? ["c", "d"] : ["a", "b", "c", "d"]))
+        #expect(try ids(Self.publisher()) == ["a", "b", "c", "d"])
+    }
+
+    /// Two rows of more bytes than a page has, whose places are not those of their records.
+    @Test(arguments: [SearchPage.Order.published, .finished]) func aPageThatIsCutGoesOnBehindItsLastRow(
+        order: SearchPage.Order
+    ) throws {
+        let filter = try Self.filter("")
+        let rows = (0..<3).map { number -> SearchRow in
+            var row = Self.row("r\(number)", AudienceSummary(.all))
+            let text = #"{"request_id":"r","kind":"final","state":"sent","x":"\#(String(repeating: "x", count: 5 << 20))"}"#
+            row.result = ResultRecord(json: Array(text.utf8), partition: 0, offset: 7, timestamp: 7)
+            switch order {
+            case .published: row.cursor = SearchCursor(time: 100 - Int64(number), place: nil)
+            case .finished: row.resultCursor = ResultCursor(time: 100 - Int64(number), partition: 5, offset: 6)
+            }
+            return row
+        }
+        let page = SearchPage(
+            rows: rows, next: .requests(SearchCursor(time: 1, place: nil)), order: order,
+            searched: SearchExtent(source: .scan, since: nil, records: 3, of: 3, isComplete: true))
+        let (_, next) = ResultDesk.body(of: page, for: Self.publisher(), by: filter, isFirst: true)
+        let place = try #require(next.flatMap { ListCursor($0) }).place
+        switch order {
+        case .published: #expect(place == .requests(SearchCursor(time: 100, place: nil)))
+        case .finished: #expect(place == .results(ResultCursor(time: 100, partition: 5, offset: 6)))
+        }
     }
 
     @Test(arguments: [

@@ -56,6 +56,23 @@ import Testing
         for (filter, ids) in cases { #expect(try stage.ids(filter) == ids, "\(filter.sought) \(filter)") }
     }
 
+    /// A search on threads for short work looks at few requests that do not match, and asks for no results.
+    @Test(
+        arguments: [
+            ("", true), ("alice", true), ("user:alice -title:promo", true), ("tenant:acme label.campaign:sale", true),
+            ("request:order-1", true), ("source:shop to:all", true), ("-alice", false), ("*x*", false), ("user:al*", false),
+            ("source:*x*", false), ("-tenant:acme", false), ("alice state:failed", false), ("state:waiting", false),
+            ("topic:normal", false), ("label.campaign:s*", false), ("alice hub:shop", false),
+        ])
+    func tokensDecideWhatTheyKnow(line: String, decides: Bool) throws {
+        let filter = try ResultFilter(line, now: Self.now)
+        #expect(try Stage().index().decides(filter) == decides)
+    }
+
+    @Test func anIndexWithoutNamesDecidesNothingAboutThem() throws {
+        #expect(try !Stage(.omitted).index().decides(ResultFilter("alice", now: Self.now)))
+    }
+
     @Test func broadSendsThatFitButForThePersonArePossible() throws {
         let stage = try Self.filled()
         #expect(try stage.ids(Stage.seeking(.user, "alice"), isPossible: true) == ["e", "d"])
@@ -122,6 +139,7 @@ import Testing
         let found = try index.delayed(
             matching: Stage.seeking(.user, "alice"), dueSince: due.milliseconds - 5, through: due.milliseconds, limit: 10)
         #expect(found.map(\.facts.id) == ["a"] && found.map(\.publishedAt) == [Self.now - 10] && found.first?.facts.due == due)
+        #expect(found.map(\.time) == [due.milliseconds])
         #expect(try stage.ids() == ["b", "a"] && stage.ids(since: Self.now) == [])
     }
 
@@ -137,6 +155,8 @@ import Testing
         let rows = try stage.index().rows(
             matching: ResultFilter(), since: now, through: now + 60_000, isPossible: false, limit: 5)
         #expect(rows.map(\.publishedAt) == [now + 300 * hour])
+        // The list goes on behind the moment by which it stands there.
+        #expect(rows.map(\.time) == [now + 60_000])
     }
 
     @Test func partsOfRecordsAndWhatNobodyCanReadArePassedOver() throws {

@@ -131,6 +131,8 @@ struct RequestSearchTests {
         #expect(Self.rows(try stage.page(10, Self.sought(.anything, "alice"))) == ["\(place) dead_letter", "fine done"])
         let letters = try stage.page(10, Self.states("dead_letter"))
         #expect(Self.rows(letters) == ["\(stage.topics.deadLetters):0:0 dead_letter"] && letters.next == nil)
+        // Whoever may not read titles would try their bytes out.
+        #expect(Self.rows(try stage.page(10, Self.sought(.anything, "alice").withoutTitles)) == ["fine done"])
         // They are nobody's.
         var own = Self.states("dead_letter")
         own.require(.tenant, among: ["shop"])

@@ -77,4 +77,27 @@ import Testing
         #expect(matcher.matches(Array(#"{"audience":{"users":["Alice"]"#.utf8)) == isFound)
         #expect(ByteMatcher([]).matches([]))
     }
+
+    /// The filter, the place, the requests of an index that reaches back an hour and knows the filter, and true for a short search.
+    @Test(
+        arguments: [
+            ("since:59m alice", nil, 1, true), ("since:61m alice", nil, 1, false), ("alice", nil, 1_000_000, false),
+            ("since:59m alice", .requests(SearchCursor(time: 7, place: nil)), 1, true),
+            ("alice", .requests(SearchCursor(time: 7, place: nil)), 1, false),
+            ("", nil, 9_999, false), ("", nil, 10_000, true), ("", .requests(SearchCursor(time: 7, place: nil)), 10_000, false),
+            ("until:1h", nil, 10_000, false), ("state:failed", nil, 1, true),
+            ("state:failed until:59m", nil, 1, true), ("state:failed until:1h", nil, 1, false),
+            ("state:failed", .results(ResultCursor(time: 4_000_000, partition: 0, offset: 0)), 1, true),
+            ("state:failed", .results(ResultCursor(time: 3_000_000, partition: 0, offset: 0)), 1, false),
+        ] as [(String, SearchPage.Next?, Int, Bool)])
+    func aSearchIsShortWhereIndexesReach(line: String, next: SearchPage.Next?, count: Int, isShort: Bool) throws {
+        let (now, hour) = (7_200_000 as Int64, 3_600_000 as Int64)
+        let filter = try ResultFilter(line, now: now)
+        let isCheap = RequestSearch.isCheap(filter, after: next, count: count, since: now - hour, isDecided: true)
+        #expect(isCheap == isShort)
+        let isElsewhere =
+            filter.isAboutRequests
+            && RequestSearch.isCheap(filter, after: next, count: count, since: now - hour, isDecided: false)
+        #expect(!isElsewhere, "no index knows it")
+    }
 }

@@ -63,11 +63,26 @@ import Testing
         #expect(rows == ["b open"])
     }
 
-    @Test func moreThanThePlanHasRoomForIsRefusedBeforeRequestsAreRead() throws {
+    /// What is sought, the limit, and the ids of the plan, or nil for one that has no room.
+    @Test(
+        arguments: [
+            ("user:alice", 1, ["a"]), ("user:bob", 1, ["b"]), ("title:lunch", 2, ["a", "t"]), ("-user:alice", 2, ["b", "t"]),
+            ("user:nobody", 1, []), ("title:lunch", 1, nil), ("-user:alice", 1, nil), ("", 3, ["a", "b", "t"]), ("", 2, nil),
+        ] as [(String, Int, [String]?)])
+    func failuresOfOthersTakeNoRoom(line: String, limit: Int, ids: [String]?) throws {
         let broker = try Self.broker()
         var maker = try PlanMaker(
             broker.context(), planning: .init(), header: ReplayBroker.header(), path: broker.path)
-        let filter = PlanMaker.narrowed(try ResultFilter("user:alice", now: ReplayBroker.now))
-        #expect(throws: JobFailure.self) { try maker.plan(filter, limit: 3) }
+        let filter = PlanMaker.narrowed(try ResultFilter(line, now: ReplayBroker.now))
+        guard let ids else {
+            #expect(throws: JobFailure.self) { try maker.plan(filter, limit: limit) }
+            return
+        }
+        try maker.plan(filter, limit: limit)
+        #expect(maker.header.counts.requests == ids.count)
+        var plan = try ReplayPlanReader(broker.path)
+        var replayed: [String] = []
+        while let item = try plan.nextItem() { replayed.append(item.requestID) }
+        #expect(replayed == ids)
     }
 }

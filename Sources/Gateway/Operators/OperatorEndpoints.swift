@@ -185,11 +185,6 @@ final class OperatorEndpoints: Sendable {
     /// True if searching results costs next to nothing.
     var isIndexCurrent: Bool { keeper?.isCurrent ?? false }
 
-    /// True if requests and results are found without reading topics.
-    private var isEachIndexCurrent: Bool {
-        if case .current? = requestIndex?.condition { isIndexCurrent } else { false }
-    }
-
     private var searching: JobThreads { isIndexCurrent ? finding : scanning }
 
     /// Says when the work for an answer that is asked for now has to end.
@@ -263,7 +258,7 @@ final class OperatorEndpoints: Sendable {
         let end = twinWaits.add(until: deadline, then: then)
         let isOver: @Sendable () -> Bool = { [now] in now() >= deadline }
         // Without an index it reads topics. Whoever asks gets an answer in time, however much is before it.
-        let problem = (isEachIndexCurrent ? finding : scanning).put(for: asker.keyID, of: asker.tenant) { [self] in
+        let problem = (twinSearch.isCheap(query.filter) ? finding : scanning).put(for: asker.keyID, of: asker.tenant) { [self] in
             guard !isOver() else { return end(nil) }
             end((try? query.twins(by: twinSearch.ending(when: isOver), for: asker, within: TwinWaits.patience)) ?? nil)
         }
@@ -300,7 +295,8 @@ final class OperatorEndpoints: Sendable {
     /// The threads for a call, by the time that it takes. No body is read for that.
     private func threads(for call: OperatorCall) -> JobThreads {
         switch call.route {
-        case .results, .searchResults: isEachIndexCurrent ? finding : scanning
+        // Those that are not found in milliseconds go on elsewhere.
+        case .results, .searchResults: finding
         // Without a filter it counts dead letters, too.
         case .failures: (try? call.query(["filter"])["filter"]) ?? "" == "" ? scanning : searching
         case .searchFailures, .deadLetters, .incidents: scanning
@@ -313,7 +309,7 @@ final class OperatorEndpoints: Sendable {
     private func carryOut(_ call: OperatorCall, until isOver: @escaping @Sendable () -> Bool) throws(APIProblem) {
         let (results, plans) = (results.ending(when: isOver), replays.ending(when: isOver))
         switch call.route {
-        case .results, .searchResults: call.answer(try results.list(call))
+        case .results, .searchResults: try list(call, until: isOver)
         case .failures, .searchFailures: call.answer(try results.failures(call))
         case .deadLetters: call.answer(try results.deadLetters(call))
         case .status: call.answer(try status())
@@ -333,6 +329,21 @@ final class OperatorEndpoints: Sendable {
         case .holds: call.answer(try orders.list(call))
         case .hold, .release, .cancelScope: throw .notFound
         }
+    }
+
+    /// Answers a list here where indexes alone find it, and else on a thread for longer work.
+    private func list(_ call: OperatorCall, until isOver: @escaping @Sendable () -> Bool) throws(APIProblem) {
+        let results = results.ending(when: isOver)
+        let wanted = try results.wanted(by: call)
+        if results.isCheap(wanted) { return call.answer(try results.list(wanted, for: call)) }
+        let problem = scanning.put(for: call.publisher.keyID, of: call.publisher.tenant) { [self] in
+            do throws(APIProblem) {
+                call.answer(try results.list(wanted, for: call))
+            } catch {
+                call.refuse(refusal(error, unless: isOver))
+            }
+        }
+        if let problem { throw problem }
     }
 
     /// The orders at this moment, nil while they are not known.

@@ -10,6 +10,8 @@ import ResultQuery
 struct ListCursor: Sendable, Equatable {
     /// The longest text: the name of a topic and of a zone, and some numbers.
     private static let maximumByteCount = 640
+    /// The moments of publication that a place may have, in milliseconds since 1970. There is one behind each, and one before.
+    private static let moments: ClosedRange<Int64> = 0 ... .max - 1
 
     /// The moment of the first page, in milliseconds since 1970.
     let now: Int64
@@ -67,7 +69,7 @@ struct ListCursor: Sendable, Equatable {
 
     private static func place(_ kind: String, of parts: [String]) -> SearchPage.Next? {
         if kind == "r" { return result(parts).map { .results($0) } }
-        guard kind == "p", let time = Int64(parts[0]) else { return nil }
+        guard kind == "p", let time = Int64(parts[0]), moments.contains(time) else { return nil }
         guard parts.count > 1 else { return .requests(SearchCursor(time: time, place: nil)) }
         guard parts.count == 4, Replay.RecordPlace.isTopic(parts[3]), let partition = Int32(parts[1]),
             let offset = Int64(parts[2]),

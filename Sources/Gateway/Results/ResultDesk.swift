@@ -34,8 +34,16 @@ struct ResultDesk: Sendable {
             isIndexed: isIndexed)
     }
 
-    /// One page of requests or results, newest first.
-    func list(_ call: OperatorCall) throws(APIProblem) -> APIAnswer {
+    /// A list that is asked for.
+    struct Wanted: Sendable {
+        fileprivate let query: [String: String]
+        fileprivate let limit: Int
+        fileprivate let cursor: ListCursor?
+        fileprivate let filter: CallerFilter
+    }
+
+    /// Reads what list a call wants. Nothing is searched for that.
+    func wanted(by call: OperatorCall) throws(APIProblem) -> Wanted {
         let query = try call.query(Self.listNames)
         let limit = try query.integer("limit", in: Self.limits.items, default: 100)
         let cursor = try query["cursor"].map { text throws(APIProblem) in
@@ -44,13 +52,24 @@ struct ResultDesk: Sendable {
         }
         let text = CallerFilter.Text(query, zone: cursor?.zone)
         let filter = try CallerFilter(text, at: cursor?.now ?? context.now(), for: call.publisher)
-        guard cursor.map({ $0.filter == filter.hash && $0.zone == filter.zone.name }) ?? true else { throw .badCursor }
+        guard cursor?.isPlace(in: filter) ?? true else { throw .badCursor }
+        return Wanted(query: query, limit: limit, cursor: cursor, filter: filter)
+    }
+
+    /// True if a list is found in milliseconds.
+    func isCheap(_ wanted: Wanted) -> Bool { search.isCheap(wanted.filter.filter, after: wanted.cursor?.place) }
+
+    /// One page of requests or results, newest first.
+    func list(_ call: OperatorCall) throws(APIProblem) -> APIAnswer { try list(try wanted(by: call), for: call) }
+
+    /// One page of a list that a call wants.
+    func list(_ wanted: Wanted, for call: OperatorCall) throws(APIProblem) -> APIAnswer {
+        let (query, limit, cursor, filter) = (wanted.query, wanted.limit, wanted.cursor, wanted.filter)
         let page = try APIProblem.catching { () throws(JobFailure) in
             try search.page(
                 of: limit, matching: filter.filter, after: cursor?.place, patience: Self.patience,
                 isVisible: filter.isVisible(to: call.publisher))
         }
-        guard cursor?.isPlace(in: page.order) ?? true else { throw .badCursor }
         let (body, next) = Self.body(of: page, for: call.publisher, by: filter, isFirst: cursor == nil)
         var answer = APIAnswer(status: 200, json: body, headers: ["Cache-Control": "no-store"])
         if let next {
@@ -65,7 +84,7 @@ struct ResultDesk: Sendable {
         of page: SearchPage, for publisher: Publisher, by filter: CallerFilter, isFirst: Bool
     ) -> (json: [UInt8], next: String?) {
         let shown = fitting(page.rows)
-        let place = shown.count < page.rows.count ? shown.last.flatMap { Self.place(behind: $0, in: page.order) } : page.next
+        let place = shown.count < page.rows.count ? shown.last?.next : page.next
         let next = place.map { ListCursor(now: filter.now, place: $0, filter: filter.hash, zone: filter.zone.name).text }
         var json = JSONObject()
         let wanted = filter.filter.asksForRepetitions ? Array(shown) : shown.filter { $0.result?.repeatsItsID != true }
@@ -81,14 +100,6 @@ struct ResultDesk: Sendable {
         filter.describe(in: page.order, to: &searched)
         json.add("searched", raw: searched.bytes)
         return (json.bytes, next)
-    }
-
-    /// The place behind a row, or nil for one that has none.
-    private static func place(behind row: SearchRow, in order: SearchPage.Order) -> SearchPage.Next? {
-        switch order {
-        case .published: .requests(SearchCursor(time: row.publishedAt, place: row.place))
-        case .finished: row.result.map { .results(ResultCursor($0)) }
-        }
     }
 
     /// The link to a next page, with the zone and the times of the query. One that would be too long for a head names the search, which takes
@@ -166,22 +177,25 @@ extension CallerFilter.Text {
     }
 }
 
+extension SearchRow {
+    /// The place behind it in its list.
+    fileprivate var next: SearchPage.Next? { resultCursor.map { .results($0) } ?? cursor.map { .requests($0) } }
+}
+
 extension ListCursor {
-    /// True if it is a place in a list of this order.
-    func isPlace(in order: SearchPage.Order) -> Bool {
-        switch place {
-        case .requests: order == .published
-        case .results: order == .finished
-        }
+    /// True if it is a place in the list of a filter.
+    func isPlace(in list: CallerFilter) -> Bool {
+        filter == list.hash && zone == list.zone.name && RequestSearch.admits(place, for: list.filter)
     }
 }
 
 extension CallerFilter {
-    /// Says which rows a publisher may see. A dead letter is compared byte by byte, so that its title would be found, too.
-    fileprivate func isVisible(to publisher: Publisher) -> @Sendable (SearchRow) -> Bool {
-        let hidesLetters = filter.isAboutRequests && !publisher.scopes.contains(.payload)
+    /// Says which rows a publisher may see. A record that no reader understood is compared byte by byte, so that all of it would be known by
+    /// and by. A large request of which no part was read has no record here.
+    func isVisible(to publisher: Publisher) -> @Sendable (SearchRow) -> Bool {
+        let hidesUnread = filter.isAboutRequests && !publisher.scopes.contains(.payload)
         return { [tenant = publisher.tenant] row in
-            (tenant == nil || row.tenant == tenant) && !(hidesLetters && row.isDeadLetter)
+            (tenant == nil || row.tenant == tenant) && !(hidesUnread && row.facts == nil && row.place != nil)
         }
     }
 

@@ -7,11 +7,14 @@ package struct IndexedRequest: Sendable, Equatable {
     package let place: RecordPlace
     /// The moment of publication, in milliseconds since 1970.
     package let publishedAt: Int64
+    /// The moment by which the index orders it, in milliseconds since 1970: that of publication within the bounds of the index's own clock,
+    /// or the one at which it is due where it was found by that.
+    package let time: Int64
     /// The facts in its record.
     package let facts: RequestFacts
 
     /// A request.
-    package init(place: RecordPlace, publishedAt: Int64, facts: RequestFacts) {
-        (self.place, self.publishedAt, self.facts) = (place, publishedAt, facts)
+    package init(place: RecordPlace, publishedAt: Int64, time: Int64, facts: RequestFacts) {
+        (self.place, self.publishedAt, self.time, self.facts) = (place, publishedAt, time, facts)
     }
 }

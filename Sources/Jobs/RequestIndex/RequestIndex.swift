@@ -45,6 +45,9 @@ final class RequestIndex {
         return RequestQuery(filter) != nil
     }
 
+    /// True if its tokens alone decide which requests match, so that it looks at few others, and no result is asked for.
+    func decides(_ filter: ResultFilter) -> Bool { knows(filter) && RequestQuery.decides(filter) }
+
     /// Finds the newest requests that may match, by the moments of their publication.
     ///
     /// - Parameters:
@@ -108,7 +111,7 @@ final class RequestIndex {
             for row in rows ?? [] {
                 let place = place(of: row)
                 guard places.insert(place).inserted else { continue }
-                found.append(IndexedRequest(place: place, publishedAt: row.published, facts: try facts(row.json)))
+                found.append(IndexedRequest(place: place, publishedAt: row.published, time: row.time, facts: try facts(row.json)))
             }
         }
         return found

@@ -71,9 +71,11 @@ struct CandidateReader {
         record.forEachHeader { name, value in if let value { headers.add(name: name, value: value) } }
     }
 
-    /// A record that cannot be read has no owner, and its words alone say something.
+    /// A record that cannot be read has no owner, and its words alone say something, those of its title among them.
     private func unreadable(_ value: Span<UInt8>, from origin: RecordOrigin) -> SearchCandidate? {
-        guard !matcher.filter.requiresTenant, bytes.matches(value.withUnsafeBufferPointer { Array($0) }) else { return nil }
+        guard matcher.filter.sought.allSatisfy(\.matchesTitles), !matcher.filter.requiresTenant,
+            bytes.matches(value.withUnsafeBufferPointer { Array($0) })
+        else { return nil }
         return SearchCandidate(at: origin, id: request.document.string(request.id), facts: nil)
     }
 

@@ -35,7 +35,8 @@ extension RequestSearch {
                 if shown.count > limit { next = shown[limit - 1].cursor }
                 var searched = page.searched
                 if searched.source == .scan { searched.records = records }
-                let rows = try decorated(shown.prefix(limit).map(\.row), in: topics)
+                var rows = try decorated(shown.prefix(limit).map(\.row), in: topics)
+                for index in rows.indices { (rows[index].cursor, rows[index].resultCursor) = (nil, shown[index].cursor) }
                 return SearchPage(rows: rows, next: next.map { .results($0) }, order: .finished, searched: searched)
             }
         }
@@ -141,6 +142,7 @@ extension RequestSearch {
                 var row = SearchRow(
                     id: letter.record.place.description, publishedAt: letter.record.publishedAt?.milliseconds ?? 0)
                 (row.place, row.standing) = (letter.record.place, .init(state: nil))
+                row.cursor = SearchCursor(time: row.publishedAt, place: row.place)
                 if filter.holds(for: row, from: letter.topic), isVisible(row) { rows.append(row) }
             }
             next = try page.next.map { text throws(JobFailure) in

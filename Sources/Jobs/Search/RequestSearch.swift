@@ -3,6 +3,9 @@ package import ResultQuery
 
 /// Searches requests as they were published, joined with their results. Several threads may use one value at once.
 package struct RequestSearch: Sendable {
+    /// So many requests of an index fill a first page of everything, parts of large ones among them.
+    private static let plenty = 10_000
+
     let context: JobContext
     let terms: GroupTerms
     let answers: ResultAnswers
@@ -17,6 +20,41 @@ package struct RequestSearch: Sendable {
     package func ending(when isOver: @escaping @Sendable () -> Bool) -> RequestSearch {
         RequestSearch(
             context.ending(when: isOver), terms: terms, answers: answers.ending(when: isOver), index: index)
+    }
+
+    /// True if a list of a filter may go on at a place: results say nothing of what is sought in requests, and a list of results does not
+    /// go on in requests.
+    package static func admits(_ next: SearchPage.Next, for filter: ResultFilter) -> Bool {
+        switch next {
+        case .requests: SearchPlan(filter) != .results
+        case .results: !filter.isAboutRequests && !filter.asksForOpen
+        }
+    }
+
+    /// True if indexes alone answer a page, so that it takes some milliseconds. Everything else may read topics for seconds.
+    ///
+    /// - Parameters:
+    ///   - filter: What is wanted.
+    ///   - next: The place where it goes on, or nil for the first page.
+    /// - Returns: True for such a page.
+    package func isCheap(_ filter: ResultFilter, after next: SearchPage.Next? = nil) -> Bool {
+        guard answers.keeper?.counts != nil, let index, case .current(let count, _) = index.condition, let reach = index.since
+        else { return false }
+        return Self.isCheap(
+            filter, after: next, count: count, since: reach, isDecided: index.answer { $0.decides(filter) } ?? false)
+    }
+
+    /// The same for an index that has so many requests since a moment, and decides which of them match or not.
+    static func isCheap(
+        _ filter: ResultFilter, after next: SearchPage.Next?, count: Int, since reach: Int64, isDecided: @autoclosure () -> Bool
+    ) -> Bool {
+        switch next {
+        // The facts of older requests are read from topics.
+        case .results(let place): place.time > reach
+        case nil where SearchPlan(filter) == .results: filter.until ?? .max > reach
+        case nil where filter == ResultFilter() && count >= plenty: true
+        case .requests, nil: filter.since ?? .min >= reach && isDecided()
+        }
     }
 
     /// Finds one page of the requests that match, newest first.

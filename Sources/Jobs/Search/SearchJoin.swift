@@ -300,6 +300,7 @@ struct SearchJoin {
         row.result = entry.choice.result
         row.standing = row.result == nil ? entry.standing ?? .init(state: .done) : nil
         row.isNamed = candidate.isNamed
+        row.cursor = candidate.cursor
         return row
     }
 }

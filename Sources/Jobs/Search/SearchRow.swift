@@ -18,6 +18,10 @@ package struct SearchRow: Sendable {
     package var standing: Standing?
     /// True if it names what is sought. Otherwise it may have reached it, which the hub alone knows.
     package var isNamed = true
+    /// The place behind it in a list by publication, or nil in one by results.
+    package var cursor: SearchCursor?
+    /// The place behind it in a list by results.
+    package var resultCursor: ResultCursor?
 
     /// The place of a request that has no final result.
     package struct Standing: Sendable, Equatable {

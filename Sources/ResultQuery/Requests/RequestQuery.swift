@@ -28,6 +28,12 @@ public struct RequestQuery: Sendable, Equatable {
         conditions = sought.map(Condition.init) + filter.terms.compactMap(Condition.init)
     }
 
+    /// True if tokens decide all of a filter but its times: each term has tokens, and of what is sought something has to be there.
+    public static func decides(_ filter: ResultFilter) -> Bool {
+        let isBound = !filter.terms.isEmpty || filter.sought.contains { !$0.isNegated }
+        return filter.terms.allSatisfy { Condition($0) != nil } && (isBound || filter.sought.isEmpty)
+    }
+
     /// The question for requests whose devices the hub alone knows, and that have all else which is sought.
     public var possible: RequestQuery {
         var query = self

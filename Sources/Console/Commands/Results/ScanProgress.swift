@@ -6,7 +6,7 @@ import Synchronization
 /// Shows the progress of a long reading on a terminal. A short reading shows nothing.
 struct ScanProgress {
     /// The time below which a reading needs no explanation.
-    private static let patience = Duration.milliseconds(700)
+    fileprivate static let patience = Duration.milliseconds(700)
     private static let interval = Duration.milliseconds(200)
 
     private let topic: String
@@ -17,13 +17,13 @@ struct ScanProgress {
     /// It takes so long that it was shown.
     private(set) var isShown = false
 
-    /// A reading that begins at `start`.
-    init(topic: String, total: Int64, from start: ContinuousClock.Instant, _ streams: Streams) {
+    /// A reading that begins at `start`. One that is a piece of a long one is shown at once.
+    init(topic: String, total: Int64, from start: ContinuousClock.Instant, isPiece: Bool = false, _ streams: Streams) {
         self.topic = topic
         self.total = total
         self.start = start
         self.streams = streams
-        next = start + Self.patience
+        next = isPiece ? start : start + Self.patience
     }
 
     /// Shows how far it is, but not too often.
@@ -52,6 +52,8 @@ struct ScanProgress {
 final class ProgressLine: Sendable {
     private struct State {
         var reading: ScanProgress?
+        /// The moment at which the first reading began. A list of requests is read in pieces of a second.
+        var beginning: ContinuousClock.Instant?
         /// The last reading was a long one.
         var isLong = false
     }
@@ -71,10 +73,8 @@ final class ProgressLine: Sendable {
     func show(_ progress: ReadingProgress) {
         state.withLock { state in
             switch progress {
-            case .began(.topic(let topic), let count):
-                state.reading = ScanProgress(topic: topic, total: count, from: now(), streams)
-            case .began(.originals, let count):
-                state.reading = ScanProgress(topic: "the originals", total: count, from: now(), streams)
+            case .began(.topic(let topic), let count): begin(topic, total: count, in: &state)
+            case .began(.originals, let count): begin("the originals", total: count, in: &state)
             case .reached(let remaining): state.reading?.show(remaining: remaining, now: now())
             case .ended:
                 state.isLong = state.reading?.isShown ?? false
@@ -84,5 +84,12 @@ final class ProgressLine: Sendable {
                 if state.isLong { streams.showStatus(done < count ? "sorting the index: step \(done + 1) of \(count)" : nil) }
             }
         }
+    }
+
+    private func begin(_ source: String, total: Int64, in state: inout State) {
+        let now = now()
+        let isPiece = state.beginning.map { now - $0 >= ScanProgress.patience } ?? false
+        state.beginning = state.beginning ?? now
+        state.reading = ScanProgress(topic: source, total: total, from: now, isPiece: isPiece, streams)
     }
 }

@@ -33,7 +33,7 @@ struct PlanCandidates {
         let reason: Leftover?
     }
 
-    /// The most requests, and the most results of which it is not known whether they are wanted.
+    /// The most requests, and the most results that wait at a time for what their requests say.
     let limit: Int
     /// Requests are sought by what results do not say.
     private let isSought: Bool
@@ -59,7 +59,10 @@ struct PlanCandidates {
         self.limit = limit
     }
 
-    /// Takes a record of the results topic.
+    /// True if results wait in memory for `keep`, and no more have room.
+    var isFull: Bool { isSought && unread.count >= limit }
+
+    /// Takes a record of the results topic. Of one that `isFull`, `keep` is called first.
     mutating func take(_ record: borrowing ConsumedRecord, leave: (ReplayLeft) -> Void) {
         guard let value = record.value else { return }
         if ReplayHistory.mayConcern(value), reading.readResult(value) { history.noteResult(reading) }
@@ -76,15 +79,9 @@ struct PlanCandidates {
         var open = eligibility.sends
         if history.replayed(result.original) != SendSet() { open = open.union(replayed) }
         let found = Unread(original: result.original, lines: lines, reason: open.isEmpty ? eligibility.mainReason : nil)
-        if !isSought {
-            count(found, leave: leave)
-        } else if unread.count < limit {
-            unread.append(found)
-        } else {
-            isOverfull = true
-        }
+        if isSought { unread.append(found) } else { count(found, leave: leave) }
         guard !open.isEmpty else { return }
-        guard list.count < limit else {
+        guard isSought || list.count < limit else {
             isOverfull = true
             return
         }
@@ -102,6 +99,8 @@ struct PlanCandidates {
 
     /// The results of which it is not known yet whether their requests are sought.
     private var unread: [Unread] = []
+    /// The candidates of requests that are known to be sought, which come first.
+    private var keptCount = 0
 
     /// Keeps what belongs to requests that are sought, as their originals show, which are asked for in the order of their places.
     mutating func keep(
@@ -116,7 +115,10 @@ struct PlanCandidates {
             count(found, leave: leave)
         }
         unread = []
-        list = list.filter { kept.contains(original(of: $0).place) }
+        let fresh = list[keptCount...].filter { kept.contains(original(of: $0).place) }
+        list.replaceSubrange(keptCount..., with: fresh)
+        if list.count > limit { (isOverfull, list) = (true, Array(list.prefix(limit))) }
+        keptCount = list.count
     }
 
     private mutating func count(_ found: Unread, leave: (ReplayLeft) -> Void) {

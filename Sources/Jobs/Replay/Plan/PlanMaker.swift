@@ -59,7 +59,6 @@ package struct PlanMaker {
         header.jobsOffset = log.end
         var candidates = PlanCandidates(filter.withParts, policy, log.history, limit: limit)
         try gather(filter, into: &candidates)
-        if !filter.sought.isEmpty { try keepSought(by: filter, of: &candidates) }
         try candidates.close(isCancelled: context.isCancelled)
         header.counts.matched = candidates.matchedCount
         header.counts.left = candidates.left
@@ -77,7 +76,14 @@ package struct PlanMaker {
         let reader = try scan.open(filter.since.map { .time($0) } ?? .beginning, .end)
         defer { reader.close() }
         let file = file
-        try scan.read(reader) { record in candidates.take(record) { file.add($0.json) } }
+        while !reader.hasReachedEnd, !candidates.isOverfull {
+            // Most failures of an outage are of others than those who are sought, so that they have room one after the other.
+            try scan.readOn(reader) { record in
+                candidates.take(record) { file.add($0.json) }
+                return !candidates.isFull
+            }
+            if !filter.sought.isEmpty { try keepSought(by: filter, of: &candidates) }
+        }
         guard !candidates.isOverfull else { throw .tooManyRequests(limit: candidates.limit) }
     }
 
