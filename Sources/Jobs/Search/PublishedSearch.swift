@@ -137,7 +137,7 @@ extension PublishedSearch {
     private func indexed(
         _ keeper: RequestIndexKeeper, after cursor: SearchCursor?, wanted: Int
     ) -> (batch: SearchBatch, reach: Int64)? {
-        let until = min(filter.until ?? .max, cursor?.until ?? .max, WaitingReader.moment(.max).milliseconds) - 1
+        let until = Self.last(of: filter, after: cursor)
         let isCancelled = search.context.isCancelled
         let found = keeper.answer(unless: isCancelled) { index throws(SQLiteError) -> IndexedRows? in
             guard index.knows(filter), index.reach <= until else { return nil }
@@ -191,8 +191,13 @@ extension PublishedSearch {
         }
     }
 
+    /// The last moment that requests behind a place can have. A place may be forged, and name any moment.
+    static func last(of filter: ResultFilter, after cursor: SearchCursor?) -> Int64 {
+        min(filter.until ?? .max, cursor?.until ?? .max, WaitingReader.moment(.max).milliseconds).addingSaturated(-1)
+    }
+
     private mutating func takePossible(from keeper: RequestIndexKeeper, since reach: Int64) {
-        let until = min(filter.until ?? .max, WaitingReader.moment(.max).milliseconds) - 1
+        let until = Self.last(of: filter, after: nil)
         let found = keeper.answer(unless: search.context.isCancelled) { index throws(SQLiteError) in
             try index.rows(
                 matching: filter, since: max(filter.since ?? 0, reach), through: until, isPossible: true,
