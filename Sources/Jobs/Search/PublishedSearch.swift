@@ -60,10 +60,13 @@ struct PublishedSearch {
                 guard place.end != cursor else { throw error }
             }
         }
+        var others: [SearchRow] = []
+        if cursor == nil, filter.seeksPerson, shown.isEmpty || hasPersons {
+            others = try rows(of: possible, until: Deadline(after: joining)).map(\.row)
+        }
         var page = page(of: limit, end: place.end, hasMore: place.hasMore)
-        guard cursor == nil, filter.seeksPerson, shown.isEmpty || hasPersons else { return page }
-        page.possible = try rows(of: possible, until: Deadline(after: joining)).map(\.row)
-        page.hasMorePossible = hasMorePossible && !page.possible.isEmpty
+        page.possible = others
+        page.hasMorePossible = hasMorePossible && !others.isEmpty
         return page
     }
 
@@ -87,25 +90,15 @@ struct PublishedSearch {
         }
     }
 
-    private func rows(
+    private mutating func rows(
         of candidates: [SearchCandidate], until deadline: Deadline
     ) throws(JobFailure) -> [(candidate: SearchCandidate, row: SearchRow)] {
         guard !candidates.isEmpty else { return [] }
         var join = SearchJoin(
             candidates, topics: topics, answers: search.answers, isOpenAlone: open != nil, until: deadline)
-        return zip(candidates, try join.rows()).filter { isWanted($1, of: $0) && isVisible($1) }.map { ($0, $1) }
-    }
-
-    /// True if the terms of the filter hold for the result of a request, or for what is known without one.
-    private func isWanted(_ row: SearchRow, of candidate: SearchCandidate) -> Bool {
-        guard !filter.terms.isEmpty else { return true }
-        var document = JSONDocument()
-        if let result = row.result { return document.readResult(result.json.span) && filter.matches(document) }
-        var facts = candidate.facts ?? RequestFacts(id: row.id, audience: AudienceSummary(.users, count: 0))
-        facts.id = row.id
-        let (place, state) = (candidate.place, row.state)
-        let shape = facts.resultShape(state: state, topic: place.topic, partition: place.partition, offset: place.offset)
-        return document.readResult(shape.span) && filter.matches(document)
+        let rows = try join.rows()
+        isComplete = isComplete && join.isComplete
+        return zip(candidates, rows).filter { filter.wants($1, of: $0) && isVisible($1) }.map { ($0, $1) }
     }
 }
 
