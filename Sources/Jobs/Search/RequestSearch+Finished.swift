@@ -137,7 +137,7 @@ extension RequestSearch {
                 DeadLetterOrder(time: $0.time, partition: $0.place?.partition ?? 0, offset: $0.place?.offset ?? 0).text
             }
             let page = try context.deadLetters(
-                filter, codes: [], terms: .init(limit: limit - rows.count, withValues: true), after: place, patience: patience)
+                filter, codes: [], terms: .init(limit: limit, withValues: true), after: place, patience: patience)
             read += page.searched
             for letter in page.rows where bytes.matches(letter.value ?? []) {
                 var row = SearchRow(
@@ -152,6 +152,11 @@ extension RequestSearch {
                 return SearchCursor(time: order.time, place: place)
             }
             isDone = next == nil || deadline.hasPassed
+        }
+        if rows.count > limit {
+            // Less is not asked for, since of few letters each page would read as much as of many.
+            rows.removeLast(rows.count - limit)
+            next = rows.last?.cursor
         }
         if filter.requiresTenant { next = nil }
         let since = next?.time ?? filter.since
