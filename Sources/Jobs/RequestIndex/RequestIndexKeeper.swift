@@ -77,7 +77,7 @@ package final class RequestIndexKeeper: Sendable {
             let lost = try removeDamaged(of: store)
             let new = lost.subtracting(refilled)
             refilled.formUnion(new)
-            if let first = new.min() { gap = min(gap ?? .max, IndexHour.start(of: first)) }
+            if let first = new.map({ store.beginning(of: $0) }).min() { gap = min(gap ?? .max, first) }
             if !lost.isEmpty, new.isEmpty { store.forgetGap() }
             do throws(IndexFailure) {
                 try follow(store, refillingFrom: &gap) { pause = Self.pauses.first }
