@@ -26,7 +26,8 @@ import Testing
         var facts = RequestFacts(id: id, audience: AudienceSummary(.users, count: 1, names: ["alice"]))
         facts.whole = whole
         return IndexedRequest(
-            place: RecordPlace(topic: "t", partition: 0, offset: offset), publishedAt: publishedAt ?? time, time: time, facts: facts)
+            place: RecordPlace(topic: "t", partition: 0, offset: offset), publishedAt: publishedAt ?? time, time: time,
+            facts: facts)
     }
 
     private static func rows(_ requests: [IndexedRequest], reached: Int64?) -> IndexedRows {

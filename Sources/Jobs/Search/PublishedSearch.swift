@@ -63,7 +63,8 @@ struct PublishedSearch {
             guard place.end != cursor || !shown.isEmpty else { throw error }
             isComplete = false
         }
-        let others = cursor == nil && filter.seeksPerson && (shown.isEmpty || hasPersons) ? try possibleRows(joining: joining) : []
+        let others =
+            cursor == nil && filter.seeksPerson && (shown.isEmpty || hasPersons) ? try possibleRows(joining: joining) : []
         var page = page(of: limit, end: place.end, hasMore: place.hasMore)
         page.possible = others
         page.hasMorePossible = hasMorePossible && !others.isEmpty
@@ -200,7 +201,7 @@ extension PublishedSearch {
 
 // From the topics.
 extension PublishedSearch {
-    /// The most candidates of a scan. Where results decide, more of them the more were read in vain: each joining reads topics anew.
+    /// The most candidates of a scan. Where results decide, more of them the more were read in vain: each joining reads topics again.
     static func capacity(for filter: ResultFilter, missing: Int, scans: Int) -> Int {
         guard filter.asksResults else { return missing }
         return min(max(missing, batch << min(2 * scans, 8)), CandidateGathering.maximumCapacity)
