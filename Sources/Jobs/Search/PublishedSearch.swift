@@ -48,10 +48,17 @@ struct PublishedSearch {
         let joining = patience.map { max(Self.joining.least, $0 * (1 - Self.readingShare)) } ?? Self.joining.usual
         // The end of the list so far, behind which there may be more.
         var place = (end: cursor, hasMore: true)
+        var isCut = false
         if open == nil, let keeper = search.index {
-            place = try readIndex(keeper, of: limit, after: cursor, until: reading, joining: joining)
+            if let newest = try readNewest(keeper, of: limit, after: cursor, until: reading, joining: joining) {
+                (place, isCut) = (newest, shown.count >= limit || reading.hasPassed)
+            }
+            if !isCut {
+                place = try readIndex(
+                    keeper, of: limit, after: place.end, isFirstPage: cursor == nil, until: reading, joining: joining)
+            }
         }
-        if place.hasMore, shown.count < limit {
+        if place.hasMore, shown.count < limit, !isCut {
             do throws(JobFailure) {
                 place = try readLanes(of: limit, after: place.end, until: reading, joining: joining)
             } catch {
@@ -113,7 +120,8 @@ struct PublishedSearch {
 extension PublishedSearch {
     /// Shows what the index has. Returns the place behind it, and true if there may be more.
     private mutating func readIndex(
-        _ keeper: RequestIndexKeeper, of limit: Int, after cursor: SearchCursor?, until deadline: Deadline, joining: Duration
+        _ keeper: RequestIndexKeeper, of limit: Int, after cursor: SearchCursor?, isFirstPage: Bool, until deadline: Deadline,
+        joining: Duration
     ) throws(JobFailure) -> (end: SearchCursor?, hasMore: Bool) {
         // No index has what could not be read.
         guard !filter.names(.state, word: SearchPlan.deadLetter) else { return (cursor, true) }
@@ -122,7 +130,7 @@ extension PublishedSearch {
         var isFirst = true
         while hasMore, isFirst || shown.count < limit && !deadline.hasPassed {
             guard let (batch, reach) = indexed(keeper, after: end, wanted: wanted) else { break }
-            if isFirst, cursor == nil, filter.seeksPerson { takePossible(from: keeper, since: reach) }
+            if isFirst, isFirstPage, filter.seeksPerson { takePossible(from: keeper, since: reach) }
             isFirst = false
             readCount += batch.candidates.count
             try show(batch.candidates, joining: joining)
@@ -199,18 +207,62 @@ extension PublishedSearch {
                 readingTitles: readsTitles, limit: LaneScan.possibleLimit + 1)
         }
         guard let found else { return }
-        possible = found.prefix(LaneScan.possibleLimit).map { SearchCandidate($0, isNamed: false, for: filter) }
-        hasMorePossible = found.count > LaneScan.possibleLimit || reach > filter.since ?? .min
+        // Newer ones may be there, from the lanes.
+        let known = Set(possible.map(\.place))
+        possible += found.filter { !known.contains($0.place) }.map { SearchCandidate($0, isNamed: false, for: filter) }
+        hasMorePossible = hasMorePossible || possible.count > LaneScan.possibleLimit || reach > filter.since ?? .min
+        possible = Array(possible.prefix(LaneScan.possibleLimit))
     }
 }
 
 // From the topics.
 extension PublishedSearch {
-    /// Shows what the topics have. Returns the place behind it, and true if there may be more.
+    /// An index that has everything up to so many milliseconds ago is asked alone. It follows within one second.
+    private static let indexPatience: Int64 = 2000
+
+    /// The moment from which on requests are read from the lanes, because an index may not have them yet, or nil if it may be asked alone.
+    ///
+    /// - Parameters:
+    ///   - upTo: The moment up to which it has everything that was in the lanes then.
+    ///   - now: The present.
+    ///   - until: The first moment that is not asked for.
+    /// - Returns: The moment, earlier than `upTo`, because clocks of publishers differ.
+    static func seam(upTo: Int64, now: Int64, until: Int64) -> Int64? {
+        guard upTo.addingSaturated(indexPatience) < now else { return nil }
+        let seam = max(0, upTo.addingSaturated(-BackwardScan.disorder))
+        return seam < until ? seam : nil
+    }
+
+    /// Shows what an index that is behind may not have yet, from the lanes. Returns the place behind it, or nil where the index is asked alone.
+    private mutating func readNewest(
+        _ keeper: RequestIndexKeeper, of limit: Int, after cursor: SearchCursor?, until deadline: Deadline, joining: Duration
+    ) throws(JobFailure) -> (end: SearchCursor?, hasMore: Bool)? {
+        let until = min(filter.until ?? .max, cursor?.until ?? .max)
+        let known = keeper.answer { index in index.knows(filter) && index.reach < until ? index.upTo : .max }
+        guard let known, let seam = Self.seam(upTo: known, now: search.context.now(), until: until) else { return nil }
+        do throws(JobFailure) {
+            let place = try readLanes(of: limit, after: cursor, since: seam, until: deadline, joining: joining)
+            guard place.hasMore else { return (SearchCursor(time: seam, place: nil), true) }
+            if place.end != cursor || !shown.isEmpty { return place }
+        } catch {
+            // While brokers are away, the index is of use all the same, and nobody takes it for all.
+            if case .cancelled = error { throw error }
+        }
+        isComplete = false
+        return nil
+    }
+
+    /// Shows what the topics have, from a moment on where one is given. Returns the place behind it, and true if there may be more.
     private mutating func readLanes(
-        of limit: Int, after cursor: SearchCursor?, until deadline: Deadline, joining: Duration
+        of limit: Int, after cursor: SearchCursor?, since moment: Int64? = nil, until deadline: Deadline, joining: Duration
     ) throws(JobFailure) -> (end: SearchCursor?, hasMore: Bool) {
         isScanned = true
+        var matcher = matcher
+        if let moment {
+            var newest = filter
+            newest.add(since: moment)
+            matcher = RequestMatcher(newest, readingTitles: readsTitles, seekingPossible: cursor == nil && filter.seeksPerson)
+        }
         var place = (end: cursor, hasMore: true)
         while true {
             let missing = limit.addingSaturated(1) - shown.count
