@@ -33,4 +33,25 @@ import Testing
         progress.giveUp()
         #expect(progress.takeAdded().isEmpty)
     }
+
+    @Test func theIndexHasEverythingUpToTheMomentWhoseEndsItHasReached() {
+        var progress = Self.begun()
+        progress.note(ends: [6, 7, 9], at: 1000)
+        progress.finishAddition()
+        #expect(progress.upTo == nil && progress.hasEnds)
+        progress.move(slot: 0, to: Self.place(6))
+        // Nobody can ask for it before it is added.
+        #expect(progress.upTo == nil && progress.hasEnds)
+        progress.finishAddition()
+        #expect(progress.upTo == 1000 && !progress.hasEnds)
+        // Behind again, it stands still, whatever the other slots do.
+        progress.note(ends: [6, 7, 12], at: 2000)
+        progress.move(slot: 0, to: Self.place(30))
+        progress.move(slot: 2, to: Self.place(11))
+        progress.finishAddition()
+        #expect(progress.upTo == 1000 && progress.hasEnds)
+        progress.move(slot: 2, to: Self.place(13))
+        progress.finishAddition()
+        #expect(progress.upTo == 2000)
+    }
 }

@@ -13,6 +13,10 @@ struct LaneFollower {
     private static let (partitionInterval, length) = (Duration.seconds(10), Duration.seconds(600))
     /// Positions are written, and old hours removed, so often. What is read twice after an end without warning does no harm.
     private static let tidyInterval = Duration.seconds(2)
+    /// The ends of the lanes are asked for so often once they were reached, with so much patience, and later where there is no answer.
+    private static let (endInterval, endPatience, endPause) = (
+        Duration.milliseconds(500), Duration.milliseconds(500), Duration.seconds(3)
+    )
     /// The bytes that are read ahead of all partitions together.
     private static let readAhead = 32 << 20
     /// A broker keeps a question for so long while there is nothing. What comes meanwhile is answered at once.
@@ -38,15 +42,20 @@ struct LaneFollower {
     private let end = Deadline(after: length)
     private var nextRefresh = Deadline(after: partitionInterval)
     private var nextTidying = Deadline(after: tidyInterval)
+    private var nextEnds = Deadline(after: endInterval)
 
     /// Begins to read where the index ends, or from a moment on what was given up.
     init(_ store: RequestStore, settings: RequestIndexSettings, refillingFrom moment: Int64?, in context: JobContext)
         throws(IndexFailure)
     {
         (self.store, self.settings, self.context) = (store, settings, context)
+        let now = context.now()
         admin = try IndexFailure.kafka { () throws(KafkaError) in try TopicAdmin(context.kafka) }
         lanes = try LanePlaces(store, keep: settings.keep, refillingFrom: moment, by: admin, in: context)
         places = LaneProgress(lanes.slots.map(\.start))
+        places.note(ends: lanes.slots.map(\.end), at: now)
+        // They may be reached already.
+        places.finishAddition()
         var witnesses: [Int: IndexPosition.Witness] = [:]
         for (slot, place) in lanes.slots.enumerated() { witnesses[slot] = place.start.witness }
         self.witnesses = witnesses
@@ -84,6 +93,9 @@ struct LaneFollower {
         return (Int(clamping: behind), Int(clamping: total))
     }
 
+    /// The last moment up to which the index is known to have everything, in milliseconds since 1970. Brokers that are away leave it as it is.
+    var upTo: Int64? { places.upTo }
+
     /// Reads for a step, and adds what has come. Returns false when it is time for another reader.
     mutating func readOn() throws(IndexFailure) -> Bool {
         let deadline = Deadline(after: Self.step)
@@ -106,6 +118,7 @@ struct LaneFollower {
             return false
         }
         places.finishAddition()
+        askForEnds()
         if nextTidying.hasPassed { try tidy() }
         return !end.hasPassed && !hasOtherPartitions()
     }
@@ -166,6 +179,15 @@ struct LaneFollower {
             if case .log(let line) = event, line.missingPartition != nil { isMissing = true }
         }
         return isMissing
+    }
+
+    /// Asks for the ends of the lanes, once those of before are reached.
+    private mutating func askForEnds() {
+        guard !places.hasEnds, nextEnds.hasPassed else { return }
+        let now = context.now()
+        let ends = try? admin.ends(of: lanes.slots.map(\.partition), timeout: Self.endPatience)
+        nextEnds = Deadline(after: ends == nil ? Self.endPause : Self.endInterval)
+        if let ends { places.note(ends: ends, at: now) }
     }
 
     private mutating func tidy() throws(IndexFailure) {

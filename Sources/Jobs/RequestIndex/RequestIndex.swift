@@ -19,6 +19,8 @@ final class RequestIndex {
         var files: [HourFile]
         /// Every request published since is in them.
         var reach: Int64
+        /// Every request that was in the lanes at this moment is in them, in milliseconds since 1970.
+        var upTo = Int64.min
     }
 
     /// The time by which the moments of a record are taken for one another where its hour is sought, in milliseconds.
@@ -38,6 +40,9 @@ final class RequestIndex {
 
     /// Every request published at this moment or later is in it, in milliseconds since 1970.
     var reach: Int64 { view.reach }
+
+    /// Every request that was in the lanes at this moment is in it, in milliseconds since 1970. It stands still while the index is behind.
+    var upTo: Int64 { view.upTo }
 
     /// True if it has what a filter seeks. Values with `*`, for one, are in no index.
     func knows(_ filter: ResultFilter) -> Bool {

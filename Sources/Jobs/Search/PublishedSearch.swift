@@ -51,12 +51,16 @@ struct PublishedSearch {
         let reading = Deadline(after: patience.map { $0 * Self.readingShare })
         let joining = patience.map { max(Self.joining.least, $0 * (1 - Self.readingShare)) } ?? Self.joining.usual
         place = (cursor, true)
+        let isFirst = cursor == nil
         do throws(JobFailure) {
             if open == nil, let keeper = search.index {
-                try readIndex(keeper, of: limit, after: cursor, until: reading, joining: joining)
+                let isAtIndex = try readNewest(keeper, of: limit, isFirst: isFirst, until: reading, joining: joining)
+                if isAtIndex, place.end == cursor || shown.count < limit && !reading.hasPassed {
+                    try readIndex(keeper, of: limit, isFirstPage: isFirst, until: reading, joining: joining)
+                }
             }
             if place.hasMore, shown.count < limit, place.end == cursor || !reading.hasPassed {
-                try readLanes(of: limit, isFirst: cursor == nil, until: reading, joining: joining)
+                try readLanes(of: limit, isFirst: isFirst, until: reading, joining: joining)
             }
         } catch {
             // What was found is true, whoever ended the search.
@@ -120,7 +124,7 @@ struct PublishedSearch {
 extension PublishedSearch {
     /// Shows what the index has.
     private mutating func readIndex(
-        _ keeper: RequestIndexKeeper, of limit: Int, after cursor: SearchCursor?, until deadline: Deadline, joining: Duration
+        _ keeper: RequestIndexKeeper, of limit: Int, isFirstPage: Bool, until deadline: Deadline, joining: Duration
     ) throws(JobFailure) {
         // No index has what could not be read.
         guard !filter.names(.state, word: SearchPlan.deadLetter) else { return }
@@ -128,7 +132,7 @@ extension PublishedSearch {
         var isFirst = true
         while place.hasMore, isFirst || shown.count < limit && !deadline.hasPassed {
             guard let (batch, reach) = indexed(keeper, after: place.end, wanted: wanted, until: deadline) else { break }
-            if isFirst, cursor == nil, filter.seeksPerson { takePossible(from: keeper, since: reach, until: deadline) }
+            if isFirst, isFirstPage, filter.seeksPerson { takePossible(from: keeper, since: reach, until: deadline) }
             isFirst = false
             readCount += batch.candidates.count
             try show(batch.candidates, joining: joining)
@@ -194,8 +198,13 @@ extension PublishedSearch {
                 readingTitles: readsTitles, limit: LaneScan.possibleLimit + 1, until: deadline)
         }
         guard let found else { return }
-        possible = found.requests.prefix(LaneScan.possibleLimit).map { SearchCandidate($0, isNamed: false, isPerson: false) }
-        hasMorePossible = found.reached != nil || found.requests.count > LaneScan.possibleLimit || reach > filter.since ?? .min
+        // Newer ones may be there, from the lanes.
+        let known = Set(possible.map(\.place))
+        possible += found.requests.filter { !known.contains($0.place) }
+            .map { SearchCandidate($0, isNamed: false, isPerson: false) }
+        hasMorePossible =
+            hasMorePossible || found.reached != nil || possible.count > LaneScan.possibleLimit || reach > filter.since ?? .min
+        possible = Array(possible.prefix(LaneScan.possibleLimit))
     }
 }
 
@@ -207,11 +216,56 @@ extension PublishedSearch {
         return min(max(missing, batch << min(2 * scans, 8)), CandidateGathering.maximumCapacity)
     }
 
-    /// Shows what the topics have.
+    /// An index that has everything up to so many milliseconds ago is asked alone. It follows within one second.
+    private static let indexPatience: Int64 = 2000
+
+    /// The moment from which on requests are read from the lanes, because an index may not have them yet, or nil if it may be asked alone.
+    ///
+    /// - Parameters:
+    ///   - upTo: The moment up to which it has everything that was in the lanes then.
+    ///   - now: The present.
+    ///   - until: The first moment that is not asked for.
+    /// - Returns: The moment, earlier than `upTo`, because clocks of publishers differ.
+    static func seam(upTo: Int64, now: Int64, until: Int64) -> Int64? {
+        guard upTo.addingSaturated(indexPatience) < now else { return nil }
+        let seam = max(0, upTo.addingSaturated(-BackwardScan.disorder))
+        return seam < until ? seam : nil
+    }
+
+    /// Shows what an index that is behind may not have yet, from the lanes. Returns false if it did not come down to what the index has.
+    private mutating func readNewest(
+        _ keeper: RequestIndexKeeper, of limit: Int, isFirst: Bool, until deadline: Deadline, joining: Duration
+    ) throws(JobFailure) -> Bool {
+        let cursor = place.end
+        let until = min(filter.until ?? .max, cursor?.until ?? .max)
+        let known = keeper.answer { index in index.knows(filter) && index.reach < until ? index.upTo : .max }
+        guard let known, let seam = Self.seam(upTo: known, now: search.context.now(), until: until) else { return true }
+        do throws(JobFailure) {
+            try readLanes(of: limit, isFirst: isFirst, since: seam, until: deadline, joining: joining)
+            guard place.hasMore else {
+                place = (SearchCursor(time: seam, place: nil), true)
+                return true
+            }
+            if place.end != cursor || !shown.isEmpty { return false }
+        } catch {
+            // While brokers are away, the index is of use all the same, and nobody takes it for all.
+            if case .cancelled = error { throw error }
+        }
+        isComplete = false
+        return true
+    }
+
+    /// Shows what the topics have, from a moment on where one is given.
     private mutating func readLanes(
-        of limit: Int, isFirst: Bool, until deadline: Deadline, joining: Duration
+        of limit: Int, isFirst: Bool, since moment: Int64? = nil, until deadline: Deadline, joining: Duration
     ) throws(JobFailure) {
         isScanned = true
+        var matcher = matcher
+        if let moment {
+            var newest = filter
+            newest.add(since: moment)
+            matcher = RequestMatcher(newest, readingTitles: readsTitles, seekingPossible: isFirst && filter.seeksPerson)
+        }
         var scans = 0
         while true {
             let capacity = Self.capacity(for: filter, missing: limit.addingSaturated(1) - shown.count, scans: scans)
