@@ -92,6 +92,18 @@ import Testing
         #expect(gathering.takeOut(since: 0, isWhole: true).candidates.map(\.origin.offset) == [4, 3])
     }
 
+    /// A list in which nothing says whom a file names is not complete.
+    @Test func filesArePassedOverWhereSomethingIsSought() throws {
+        var filter = try ResultFilter("", now: 0)
+        filter.add(since: 5)
+        let files = [Self.candidate(7, offset: 0), Self.candidate(3, offset: 1)]
+        #expect(OpenRequests.listed(files, for: filter).files.map(\.time) == [7])
+        #expect(OpenRequests.listed(files, for: filter).isComplete)
+        filter.add(Sought(.user, values: [.init("alice")]))
+        #expect(OpenRequests.listed(files, for: filter).files.isEmpty && !OpenRequests.listed(files, for: filter).isComplete)
+        #expect(OpenRequests.listed([files[1]], for: filter).isComplete)
+    }
+
     @Test func nearOffsetsAreReadInOneGo() {
         #expect(OriginRecords.ranges(of: [5, 3, 4, 3]) == [3..<6])
         #expect(OriginRecords.ranges(of: [1000, 0, 150]) == [0..<151, 1000..<1001])

@@ -28,6 +28,24 @@ import Testing
         try stage.keeping { keeper in #expect(eventually { stage.hasAll(keeper) }) }
     }
 
+    /// Brokers that are away leave the moment of before.
+    @Test func itTellsTheMomentUpToWhichItHasEverything() throws {
+        try stage.write(10)
+        try stage.keeping { keeper in
+            #expect(eventually { stage.hasAll(keeper) })
+            let moment = stage.clock.moment
+            #expect(eventually { keeper.answer { $0.upTo } == moment })
+            stage.clock.advance(by: 7_000)
+            #expect(eventually { keeper.answer { $0.upTo } == moment + 7_000 })
+            stage.close()
+            stage.clock.advance(by: 7_000)
+            let readings = stage.clock.readings
+            // The keeper looks at the clock in each round of reading.
+            #expect(eventually { stage.clock.readings > readings + 25 })
+            #expect(keeper.answer { $0.upTo } == moment + 7_000 && stage.hasAll(keeper))
+        }
+    }
+
     @Test func itAnswersNothingBeforeItBeginsAndPromisesNothingBeforeItIsFilled() throws {
         let keeper = RequestIndexKeeper(stage.settings, in: stage.context())
         #expect(keeper.answer { _ in 1 } == nil && keeper.condition == .starting && keeper.since == nil)
@@ -85,12 +103,14 @@ private final class LanesStage {
     private let folder: TemporaryFolder
     private let topics = Topics()
     private let noted = Notes()
+    /// The clock of the keeper.
+    let clock: Clock
     private let (now, step): (Int64, Int64)
     private var written: [String] = []
 
     /// Lanes of which records are written at five times, so many milliseconds apart.
     init(now: Int64 = 1_795_262_400_000, step: Int64 = 3_600_000) throws {
-        (self.now, self.step) = (now, step)
+        (self.now, self.step, clock) = (now, step, Clock(now))
         cluster = try MockCluster()
         folder = try TemporaryFolder()
         // The broker finds no offsets for times. None is asked for where all is kept.
@@ -103,11 +123,15 @@ private final class LanesStage {
 
     deinit { cluster.close() }
 
+    /// Takes the brokers away.
+    func close() { cluster.close() }
+
     var notes: [String] { noted.texts.withLock { $0 } }
 
     func context(until isOver: @escaping @Sendable () -> Bool = { false }) -> JobContext {
         JobContext(
-            kafka: cluster.configuration, topics: topics, timeout: farDeadline, now: { [now] in now }, isCancelled: isOver,
+            kafka: cluster.configuration, topics: topics, timeout: farDeadline, now: { [clock] in clock.read() },
+            isCancelled: isOver,
             note: { [noted] in
                 if case .indexFailed(let text) = $0 { noted.texts.withLock { $0.append(text) } }
             })
@@ -182,6 +206,23 @@ private final class LanesStage {
     func changeWitness() throws {
         try Database(path: settings.folder + "/" + IndexFolder.stateName, waiting: farDeadline)
             .execute("UPDATE position SET time = time - 1")
+    }
+}
+
+/// A clock that is advanced by hand, and counts who looks.
+private final class Clock: Sendable {
+    private let state: Mutex<(moment: Int64, readings: Int)>
+
+    init(_ moment: Int64) { state = Mutex((moment, 0)) }
+
+    var moment: Int64 { state.withLock { $0.moment } }
+    var readings: Int { state.withLock { $0.readings } }
+    func advance(by milliseconds: Int64) { state.withLock { $0.moment += milliseconds } }
+    func read() -> Int64 {
+        state.withLock { state in
+            state.readings += 1
+            return state.moment
+        }
     }
 }
 

@@ -100,6 +100,39 @@ import Testing
         #expect(try stage.ids(ResultFilter("label.n:11*8", now: 0), limit: 1) == ["r2398"])
     }
 
+    /// A question for which each request has to be looked at goes on where its time was over, and each time comes on.
+    @Test func aQuestionWhoseTimeIsOverTellsHowFarItCame() throws {
+        let stage = try Stage()
+        let (now, hour) = (Self.now, Self.hour)
+        let crowd = now - hour - 5000
+        func request(_ id: String) -> String { Stage.request(id, #","labels":{"n":"\#(id)"}"#) }
+        try stage.add((0..<1500).map { (request("a\($0)"), now - 3000 + $0) })
+        // More of one moment than are looked at in a row, in the hour before.
+        try stage.add(
+            (0..<1500).map { (request("b\($0)"), crowd) } + [(request("c7"), crowd - 1), (request("d7"), now - 9 * hour)])
+        let index = try stage.index()
+        let filter = try ResultFilter("label.n:*7", now: 0)
+        func part(through until: Int64, limit: Int = 5000, until deadline: Duration?) throws -> IndexedPart {
+            try index.part(
+                matching: filter, since: 0, through: until, isPossible: false, limit: limit, until: Deadline(after: deadline))
+        }
+        let whole = try part(through: now, until: nil)
+        #expect(whole.requests.count == 302 && whole.reached == nil)
+        var (found, reached): ([IndexedRequest], [Int64]) = ([], [])
+        var until = now
+        while true {
+            let part = try part(through: until, until: .zero)
+            found += part.requests
+            guard let moment = part.reached, moment <= until, reached.count < 20 else { break }
+            reached.append(moment)
+            until = moment - 1
+        }
+        #expect(found == whole.requests)
+        #expect(reached.first == now - 2500 && reached.contains(crowd) && reached.count >= 4)
+        // One that found enough tells so, too.
+        #expect(try part(through: now, limit: 1, until: nil).reached == now - 3000 + 1497)
+    }
+
     @Test func aRecordThatComesTwiceIsThereOnce() throws {
         let stage = try Stage()
         let requests = [(json: Stage.request("a"), time: Self.now - 10), (json: Stage.request("b"), time: Self.now - 9)]

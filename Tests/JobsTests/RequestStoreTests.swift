@@ -145,6 +145,36 @@ import Testing
         #expect(try stage.opened.since == now - hour && stage.opened.floor == now - hour)
     }
 
+    /// Requests stand there that were published long before, too.
+    @Test func anHourIsReadAgainFromTheOldestRequestThatIsDueInIt() throws {
+        let stage = try Stage()
+        let (now, hour) = (Self.now, Self.hour)
+        let due = IndexHour.hour(of: now + 5 * hour)
+        func delayed(_ id: String) -> String {
+            var writer = ByteWriter()
+            writer.append(Timestamp(milliseconds: IndexHour.start(of: due) + 60_000))
+            return Stage.request(id, #","not_before":"\#(writer.text)""#)
+        }
+        #expect(try stage.opened.beginning(of: due) == IndexHour.start(of: due))
+        try stage.add([(delayed("b"), now - 2 * hour), (Stage.request("c"), now - hour)])
+        #expect(try stage.opened.beginning(of: due) == now - 2 * hour)
+        try stage.add([(delayed("a"), now - 3 * hour)])
+        try stage.add([(delayed("d"), now - 1)])
+        for _ in 0..<2 {
+            #expect(try stage.opened.beginning(of: due) == now - 3 * hour)
+            // One without a delayed request begins with itself.
+            let plain = IndexHour.hour(of: now - hour)
+            #expect(try stage.opened.beginning(of: plain) == IndexHour.start(of: plain))
+            try stage.open()
+        }
+        // The damage does not make it forget, and the end of the hour does.
+        try stage.opened.giveUp(due)
+        #expect(try stage.opened.beginning(of: due) == now - 3 * hour)
+        try stage.add([(delayed("e"), now)])
+        try stage.opened.removeOld(before: IndexHour.start(of: due + 1), byteLimit: .max, now: now)
+        #expect(try stage.opened.beginning(of: due) == IndexHour.start(of: due))
+    }
+
     @Test func aQuestionNamesTheHourThatIsDamaged() throws {
         let stage = try Stage()
         try stage.add([(Stage.request("a"), Self.now - 10)])

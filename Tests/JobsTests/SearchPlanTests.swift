@@ -1,3 +1,4 @@
+import Publishing
 import PushModel
 import ResultQuery
 import Testing
@@ -46,6 +47,17 @@ import Testing
 
     @Test(arguments: rows) func aFilterSaysWhatIsRead(row: Row) throws {
         #expect(SearchPlan(try row.filter()) == row.plan)
+    }
+
+    /// A cursor of a list by results is none of a list by publication, and the other way round.
+    @Test(arguments: [
+        (SearchPlan.results, false, true), (.requests, true, false), (.open([.held]), true, false), (.deadLetters, true, false),
+    ])
+    func aPlaceBelongsToAnOrder(plan: SearchPlan, ofRequests: Bool, ofResults: Bool) throws {
+        let json = Array(#"{"request_id":"a"}"#.utf8)
+        let result = try #require(ResultRecord(json: json, partition: 0, offset: 0, timestamp: 5))
+        #expect(plan.hasPlace(.requests(SearchCursor(time: 5, place: nil))) == ofRequests)
+        #expect(plan.hasPlace(.results(ResultCursor(result))) == ofResults)
     }
 
     @Test(arguments: [

@@ -18,3 +18,11 @@ package struct IndexedRequest: Sendable, Equatable {
         (self.place, self.publishedAt, self.time, self.facts) = (place, publishedAt, time, facts)
     }
 }
+
+/// Requests that an index has found, and the time down to which it has looked.
+package struct IndexedPart: Sendable, Equatable {
+    /// The requests, newest first.
+    package var requests: [IndexedRequest] = []
+    /// All that stand at this moment or later were looked at, in milliseconds since 1970. Nil for all that were asked for.
+    package var reached: Int64?
+}

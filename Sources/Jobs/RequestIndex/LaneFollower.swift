@@ -13,6 +13,10 @@ struct LaneFollower {
     private static let (partitionInterval, length) = (Duration.seconds(10), Duration.seconds(600))
     /// Positions are written, and old hours removed, so often. What is read twice after an end without warning does no harm.
     private static let tidyInterval = Duration.seconds(2)
+    /// The ends of the lanes are asked for so often once they were reached, with so much patience, and later where there is no answer.
+    private static let (endInterval, endPatience, endPause) = (
+        Duration.milliseconds(500), Duration.milliseconds(500), Duration.seconds(3)
+    )
     /// The bytes that are read ahead of all partitions together.
     private static let readAhead = 32 << 20
     /// A broker keeps a question for so long while there is nothing. What comes meanwhile is answered at once.
@@ -30,23 +34,28 @@ struct LaneFollower {
     private let poller: Poller
     private var intake: RequestIntake
     private var headers = PushModel.RecordHeaders()
-    /// The places where the reading of each slot goes on, and those of them that are not written.
-    private var positions: [IndexPosition]
-    private var changed: Set<Int> = []
+    private var places: LaneProgress
+    /// True once a record came that does not belong behind what was read of its slot.
+    private var hasOtherRecords = false
     /// The slots whose first record has to be the one that was read last.
     private var witnesses: [Int: IndexPosition.Witness]
     private let end = Deadline(after: length)
     private var nextRefresh = Deadline(after: partitionInterval)
     private var nextTidying = Deadline(after: tidyInterval)
+    private var nextEnds = Deadline(after: endInterval)
 
     /// Begins to read where the index ends, or from a moment on what was given up.
     init(_ store: RequestStore, settings: RequestIndexSettings, refillingFrom moment: Int64?, in context: JobContext)
         throws(IndexFailure)
     {
         (self.store, self.settings, self.context) = (store, settings, context)
+        let now = context.now()
         admin = try IndexFailure.kafka { () throws(KafkaError) in try TopicAdmin(context.kafka) }
         lanes = try LanePlaces(store, keep: settings.keep, refillingFrom: moment, by: admin, in: context)
-        positions = lanes.slots.map(\.start)
+        places = LaneProgress(lanes.slots.map(\.start))
+        places.note(ends: lanes.slots.map(\.end), at: now)
+        // They may be reached already.
+        places.finishAddition()
         var witnesses: [Int: IndexPosition.Witness] = [:]
         for (slot, place) in lanes.slots.enumerated() { witnesses[slot] = place.start.witness }
         self.witnesses = witnesses
@@ -68,21 +77,24 @@ struct LaneFollower {
         }
     }
 
-    /// Writes the places behind what was added. Not to be called after a failure, which may have left out something before them.
-    func save() throws(IndexFailure) {
-        let places = changed.map { (lanes.slots[$0].partition, positions[$0]) }
-        try IndexFailure.database { () throws(SQLiteError) in try store.save(Dictionary(uniqueKeysWithValues: places)) }
+    /// Writes the places behind what was added.
+    mutating func save() throws(IndexFailure) {
+        let added = places.takeAdded().map { (lanes.slots[$0].partition, $1) }
+        try IndexFailure.database { () throws(SQLiteError) in try store.save(Dictionary(uniqueKeysWithValues: added)) }
     }
 
     /// The offsets that were there at the beginning, and those of them that were not read.
     var progress: (behind: Int, of: Int) {
         var (behind, total): (Int64, Int64) = (0, 0)
         for (slot, place) in lanes.slots.enumerated() {
-            behind = behind.addingSaturated(max(0, place.end.addingSaturated(-positions[slot].next)))
+            behind = behind.addingSaturated(max(0, place.end.addingSaturated(-places.positions[slot].next)))
             total = total.addingSaturated(max(0, place.end.addingSaturated(-place.start.next)))
         }
         return (Int(clamping: behind), Int(clamping: total))
     }
+
+    /// The last moment up to which the index is known to have everything, in milliseconds since 1970. Brokers that are away leave it as it is.
+    var upTo: Int64? { places.upTo }
 
     /// Reads for a step, and adds what has come. Returns false when it is time for another reader.
     mutating func readOn() throws(IndexFailure) -> Bool {
@@ -102,9 +114,11 @@ struct LaneFollower {
         intake.removeRows()
         guard damaged.isEmpty else {
             // The hours that were given up are read again, and the places are behind them.
-            changed.removeAll()
+            places.giveUp()
             return false
         }
+        places.finishAddition()
+        askForEnds()
         if nextTidying.hasPassed { try tidy() }
         return !end.hasPassed && !hasOtherPartitions()
     }
@@ -121,24 +135,23 @@ struct LaneFollower {
                 guard result == .record else { break }
                 isFound = true
             }
-            guard positions[slot].next >= 0 else { throw .flaw(.otherRecords) }
+            guard !hasOtherRecords else { throw .flaw(.otherRecords) }
         }
         return isFound
     }
 
-    /// Takes a record. One that should have come before, or is another one than was read there, makes the position negative.
+    /// Takes a record, or notes that it should have come before, or is another one than was read there.
     private mutating func take(_ record: borrowing ConsumedRecord, slot: Int, now: Int64) {
-        guard positions[slot].next >= 0 else { return }
+        guard !hasOtherRecords else { return }
         if let witness = witnesses.removeValue(forKey: slot) {
             let isSame = record.offset == witness.offset && record.timestamp ?? 0 == witness.time
             let isGone = reader.watermarks(slot: slot).map { $0.low > witness.offset } ?? false
-            guard isSame || isGone else { return positions[slot].next = -1 }
+            guard isSame || isGone else { return hasOtherRecords = true }
             if isSame { return }
         }
-        guard record.offset >= positions[slot].next else { return positions[slot].next = -1 }
-        positions[slot] = IndexPosition(
-            next: record.offset + 1, witness: .init(offset: record.offset, time: record.timestamp ?? 0))
-        changed.insert(slot)
+        guard record.offset >= places.positions[slot].next else { return hasOtherRecords = true }
+        let witness = IndexPosition.Witness(offset: record.offset, time: record.timestamp ?? 0)
+        places.move(slot: slot, to: IndexPosition(next: record.offset + 1, witness: witness))
         guard let value = record.value else { return }
         headers.removeAll()
         record.forEachHeader { name, value in if let value { headers.add(name: name, value: value) } }
@@ -150,9 +163,8 @@ struct LaneFollower {
     }
 
     private mutating func note(_ end: Int64, slot: Int) {
-        guard end > positions[slot].next else { return }
-        positions[slot].next = end
-        changed.insert(slot)
+        guard end > places.positions[slot].next else { return }
+        places.move(slot: slot, to: IndexPosition(next: end, witness: places.positions[slot].witness))
     }
 
     private func check(_ error: KafkaError, slot: Int) throws(IndexFailure) {
@@ -169,10 +181,18 @@ struct LaneFollower {
         return isMissing
     }
 
+    /// Asks for the ends of the lanes, once those of before are reached.
+    private mutating func askForEnds() {
+        guard !places.hasEnds, nextEnds.hasPassed else { return }
+        let now = context.now()
+        let ends = try? admin.ends(of: lanes.slots.map(\.partition), timeout: Self.endPatience)
+        nextEnds = Deadline(after: ends == nil ? Self.endPause : Self.endInterval)
+        if let ends { places.note(ends: ends, at: now) }
+    }
+
     private mutating func tidy() throws(IndexFailure) {
         nextTidying = Deadline(after: Self.tidyInterval)
         try save()
-        changed.removeAll()
         let now = context.now()
         try IndexFailure.database { () throws(SQLiteError) in
             try store.removeOld(

@@ -17,6 +17,12 @@ final class RequestBucket {
         let json: [UInt8]
     }
 
+    /// Requests that were found, and the moment down to which all were looked at, or nil for all of the hour.
+    struct Part {
+        var found: [Found] = []
+        var reached: Int64?
+    }
+
     /// The waits for others: of questions for a transaction, and of that for a question, which lasts for 10 s at most.
     private static let (readPatience, writePatience) = (Duration.seconds(2), Duration.seconds(15))
     /// The rows that a question looks at in a row. Between them what is added gets its turn.
@@ -90,13 +96,14 @@ final class RequestBucket {
     ///   - moments: The moments under which they stand, in milliseconds since 1970.
     ///   - isDue: True to find them by the moment at which they are due, false by that of publication.
     ///   - limit: The number that is wanted.
+    ///   - deadline: The end of looking, but for some rows, so that each question comes on.
     ///   - isWanted: Looks at each by its place.
     /// - Returns: The requests, newest first.
     /// - Throws: The failure of the database.
     func rows(
-        _ expression: [UInt8]?, in moments: ClosedRange<Int64>, isDue: Bool, limit: Int,
+        _ expression: [UInt8]?, in moments: ClosedRange<Int64>, isDue: Bool, limit: Int, until deadline: Deadline,
         where isWanted: (Found) -> Bool = { _ in true }
-    ) throws(SQLiteError) -> [Found] {
+    ) throws(SQLiteError) -> Part {
         let source =
             expression == nil
             ? "request r WHERE ? IS NULL AND r.id"
@@ -106,8 +113,10 @@ final class RequestBucket {
             "SELECT \(Self.columns) FROM \(source) BETWEEN ? AND ? AND r.is_due = ? ORDER BY \(order) DESC LIMIT \(Self.turn)")
         let ids = IndexHour.ids(of: moments)
         var last = ids.upperBound
-        var found: [Found] = []
+        var part = Part()
         while last >= ids.lowerBound {
+            // A moment is looked at to its end.
+            let stop = last < ids.upperBound && deadline.hasPassed ? IndexHour.time(ofID: last + 1) : nil
             try statement.bind(expression, at: 0)
             try statement.bind(ids.lowerBound, at: 1)
             try statement.bind(last, at: 2)
@@ -116,14 +125,19 @@ final class RequestBucket {
             var count = 0
             while try statement.step() {
                 guard let id = statement.integer(3) else { throw .damage("a request has no moment") }
-                if found.count >= limit, let oldest = found.last, IndexHour.time(ofID: id) != oldest.time { return found }
+                let time = IndexHour.time(ofID: id)
+                let end = part.found.count >= limit ? part.found.last?.time : stop
+                if let end, time != end {
+                    part.reached = end
+                    return part
+                }
                 (last, count) = (id - 1, count + 1)
                 let row = try request(in: statement)
-                if isWanted(row) { found.append(row) }
+                if isWanted(row) { part.found.append(row) }
             }
             if count < Self.turn { break }
         }
-        return found
+        return part
     }
 
     /// The request whose record stands at a place, or nil.

@@ -19,6 +19,8 @@ final class RequestIndex {
         var files: [HourFile]
         /// Every request published since is in them.
         var reach: Int64
+        /// Every request that was in the lanes at this moment is in them, in milliseconds since 1970.
+        var upTo = Int64.min
     }
 
     /// The time by which the moments of a record are taken for one another where its hour is sought, in milliseconds.
@@ -38,6 +40,9 @@ final class RequestIndex {
 
     /// Every request published at this moment or later is in it, in milliseconds since 1970.
     var reach: Int64 { view.reach }
+
+    /// Every request that was in the lanes at this moment is in it, in milliseconds since 1970. It stands still while the index is behind.
+    var upTo: Int64 { view.upTo }
 
     /// True if it has what a filter seeks. Values with `*`, for one, are in no index.
     func knows(_ filter: ResultFilter) -> Bool {
@@ -64,8 +69,22 @@ final class RequestIndex {
         readingTitles readsTitles: Bool = true,
         limit: Int
     ) throws(SQLiteError) -> [IndexedRequest] {
-        guard let query = RequestQuery(filter, readingTitles: readsTitles) else { return [] }
-        return try rows(isPossible ? query.possible : query, of: filter, since: since, through: until, isDue: false, limit: limit)
+        try part(
+            matching: filter, since: since, through: until, isPossible: isPossible, readingTitles: readsTitles, limit: limit,
+            until: Deadline(after: nil)
+        ).requests
+    }
+
+    /// Finds requests as `rows` does, until a deadline has passed. Some are looked at in any case, so that a caller who asks once more, for
+    /// those before `reached`, comes to the end.
+    func part(
+        matching filter: ResultFilter, since: Int64, through until: Int64, isPossible: Bool,
+        readingTitles readsTitles: Bool = true, limit: Int, until deadline: Deadline
+    ) throws(SQLiteError) -> IndexedPart {
+        guard let query = RequestQuery(filter, readingTitles: readsTitles) else { return IndexedPart() }
+        return try part(
+            isPossible ? query.possible : query, of: filter, since: since, through: until, isDue: false, limit: limit,
+            until: deadline)
     }
 
     /// Finds requests that may match and are due between two moments, those that are due last first. For the rest as `rows` does.
@@ -73,8 +92,19 @@ final class RequestIndex {
         matching filter: ResultFilter, dueSince since: Int64, through until: Int64, readingTitles readsTitles: Bool = true,
         limit: Int
     ) throws(SQLiteError) -> [IndexedRequest] {
-        guard let query = RequestQuery(filter, readingTitles: readsTitles) else { return [] }
-        return try rows(query, of: filter, since: since, through: until, isDue: true, limit: limit)
+        try delayedPart(
+            matching: filter, dueSince: since, through: until, readingTitles: readsTitles, limit: limit,
+            until: Deadline(after: nil)
+        ).requests
+    }
+
+    /// Finds requests as `delayed` does, until a deadline has passed, as `part` does.
+    func delayedPart(
+        matching filter: ResultFilter, dueSince since: Int64, through until: Int64, readingTitles readsTitles: Bool = true,
+        limit: Int, until deadline: Deadline
+    ) throws(SQLiteError) -> IndexedPart {
+        guard let query = RequestQuery(filter, readingTitles: readsTitles) else { return IndexedPart() }
+        return try part(query, of: filter, since: since, through: until, isDue: true, limit: limit, until: deadline)
     }
 
     /// The facts of the request whose record stands at a place and was published about then, or nil.
@@ -92,29 +122,40 @@ final class RequestIndex {
         return nil
     }
 
-    private func rows(
-        _ query: RequestQuery, of filter: ResultFilter, since: Int64, through until: Int64, isDue: Bool, limit: Int
-    ) throws(SQLiteError) -> [IndexedRequest] {
-        guard since <= until, limit > 0 else { return [] }
+    private func part(
+        _ query: RequestQuery, of filter: ResultFilter, since: Int64, through until: Int64, isDue: Bool, limit: Int,
+        until deadline: Deadline
+    ) throws(SQLiteError) -> IndexedPart {
+        guard since <= until, limit > 0 else { return IndexedPart() }
         let expression = query.expression(view.secrets.hash)
         let asksForSender = filter.asks(about: .sender)
         let hours = IndexHour.hour(of: since)...IndexHour.hour(of: until)
-        var found: [IndexedRequest] = []
+        var part = IndexedPart()
         var places: Set<RecordPlace> = []
-        for file in view.files.reversed() where hours.contains(file.hour) && found.count < limit {
+        /// The hour that was looked at last.
+        var last: Int64?
+        for file in view.files.reversed() where hours.contains(file.hour) {
+            if let last, part.requests.count >= limit || deadline.hasPassed {
+                part.reached = part.requests.count >= limit ? part.requests.last?.time : IndexHour.start(of: last)
+                return part
+            }
+            last = file.hour
             if isOver() { throw .interruption }
             let rows = try ask(file) { bucket throws(SQLiteError) in
-                try bucket.rows(expression, in: since...until, isDue: isDue, limit: limit - found.count) { row in
-                    !asksForSender || isSender(row, wantedBy: filter)
-                }
+                try bucket.rows(
+                    expression, in: since...until, isDue: isDue, limit: limit - part.requests.count, until: deadline
+                ) { row in !asksForSender || isSender(row, wantedBy: filter) }
             }
-            for row in rows ?? [] {
+            for row in rows?.found ?? [] {
                 let place = place(of: row)
                 guard places.insert(place).inserted else { continue }
-                found.append(IndexedRequest(place: place, publishedAt: row.published, time: row.time, facts: try facts(row.json)))
+                part.requests.append(
+                    IndexedRequest(place: place, publishedAt: row.published, time: row.time, facts: try facts(row.json)))
             }
+            part.reached = rows?.reached
+            if part.reached != nil { break }
         }
-        return found
+        return part
     }
 
     private func place(of row: RequestBucket.Found) -> RecordPlace {

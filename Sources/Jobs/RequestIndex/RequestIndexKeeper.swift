@@ -11,6 +11,8 @@ package final class RequestIndexKeeper: Sendable {
         var view: RequestIndex.View?
         /// All was read that was there when the keeper began.
         var isFilled = false
+        /// The last moment up to which everything was read.
+        var upTo = Int64.min
         /// Hours whose files a question found damaged.
         var damaged: Set<Int64> = []
     }
@@ -77,7 +79,7 @@ package final class RequestIndexKeeper: Sendable {
             let lost = try removeDamaged(of: store)
             let new = lost.subtracting(refilled)
             refilled.formUnion(new)
-            if let first = new.min() { gap = min(gap ?? .max, IndexHour.start(of: first)) }
+            if let first = new.map({ store.beginning(of: $0) }).min() { gap = min(gap ?? .max, first) }
             if !lost.isEmpty, new.isEmpty { store.forgetGap() }
             do throws(IndexFailure) {
                 try follow(store, refillingFrom: &gap) { pause = Self.pauses.first }
@@ -115,17 +117,18 @@ package final class RequestIndexKeeper: Sendable {
                 gap = nil
                 succeeded()
             }
-            show(store, progress: progress)
+            show(store, progress: progress, upTo: follower.upTo)
         } while try follower.readOn() && state.withLock { $0.damaged.isEmpty } && !context.isCancelled()
         try follower.save()
         show(store)
     }
 
     /// Shows queries what there is, and others how far it is.
-    private func show(_ store: RequestStore, progress: (behind: Int, of: Int)? = nil) {
+    private func show(_ store: RequestStore, progress: (behind: Int, of: Int)? = nil, upTo: Int64? = nil) {
         let (files, since, count) = (store.files, store.since, store.count)
         let areOthers = state.withLock { state -> Bool in
             if let progress, progress.behind == 0 { state.isFilled = true }
+            state.upTo = max(state.upTo, upTo ?? .min)
             let reach = state.isFilled ? since ?? .max : .max
             let areOthers = state.view?.files != files
             if areOthers || state.view?.reach != reach || state.view?.epoch != store.epoch {
@@ -133,6 +136,7 @@ package final class RequestIndexKeeper: Sendable {
                     folder: settings.folder, epoch: store.epoch, secrets: store.secrets, isOmitting: settings.names == .omitted,
                     topics: LanePlaces.topics(context.topics), files: files, reach: reach)
             }
+            state.view?.upTo = state.upTo
             if let progress {
                 state.condition =
                     state.isFilled
@@ -147,7 +151,7 @@ package final class RequestIndexKeeper: Sendable {
     /// Removes all that was kept: it is of another cluster, of other topics, or damaged.
     private func giveUp() {
         state.withLock { state in
-            (state.view, state.isFilled, state.damaged) = (nil, false, [])
+            (state.view, state.isFilled, state.upTo, state.damaged) = (nil, false, .min, [])
             state.condition = .starting
         }
         pool.keep([])

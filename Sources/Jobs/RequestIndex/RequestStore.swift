@@ -30,7 +30,7 @@ struct IndexPosition: Equatable {
 final class RequestStore {
     /// The number in the header of the file of positions (sqlite.org, Database File Format, section 1.3).
     private static let applicationID: UInt32 = 0x7066_7271
-    private static let version = 1
+    private static let version = 2
     /// The files that are kept open for adding.
     private static let openLimit = 4
     private static let saltByteCount = 32
@@ -41,7 +41,7 @@ final class RequestStore {
         CREATE TABLE position(
             topic BLOB, partition INTEGER, next INTEGER NOT NULL, witness INTEGER, time INTEGER,
             PRIMARY KEY (topic, partition)) WITHOUT ROWID;
-        """
+        """ + DueOrigins.table
 
     let secrets: IndexSecrets
     let epoch: Int64
@@ -56,6 +56,7 @@ final class RequestStore {
 
     private let folder: String
     private let state: Database
+    private var due: DueOrigins
     /// The hours that were given up since they were asked for last.
     private var givenUp: Set<Int64> = []
     private var counts: [Int64: Int] = [:]
@@ -74,6 +75,7 @@ final class RequestStore {
         (state, secrets, epoch) = try Self.open(path, names: settings.names, topics: names)
         since = try IndexFailure.database { [state] () throws(SQLiteError) in try state.integer("SELECT since FROM source") }
         floor = since ?? 0
+        due = try IndexFailure.database { [state] () throws(SQLiteError) in try DueOrigins(state) }
         try IndexFailure.database { () throws(SQLiteError) in try findFiles() }
     }
 
@@ -95,7 +97,8 @@ final class RequestStore {
         }
         return try IndexFailure.database { () throws(SQLiteError) in
             try state.write { () throws(SQLiteError) in
-                try state.execute("DROP TABLE IF EXISTS source; DROP TABLE IF EXISTS position; " + tables)
+                try state.execute(
+                    "DROP TABLE IF EXISTS source; DROP TABLE IF EXISTS position; DROP TABLE IF EXISTS due; " + tables)
                 let insert = try state.prepare("INSERT INTO source VALUES (?, ?, ?, abs(random() / 2), NULL, NULL)")
                 for (index, value) in [salt, secrets.mark, topics].enumerated() { try insert.bind(value, at: index) }
                 try insert.run()
@@ -195,6 +198,7 @@ final class RequestStore {
     func add(_ rows: borrowing RequestRows) throws(SQLiteError) -> [Int64] {
         var damaged: [Int64] = []
         for (hour, numbers) in rows.hours {
+            try due.note(numbers, of: rows, hour: hour)
             do throws(SQLiteError) {
                 let added = try bucket(of: hour).add(numbers, of: rows)
                 counts[hour, default: 0] += added
@@ -231,6 +235,9 @@ final class RequestStore {
         try raise(since: IndexHour.start(of: hour + 1))
     }
 
+    /// The moment from which on lanes have to be read to have all requests of an hour again, in milliseconds since 1970.
+    func beginning(of hour: Int64) -> Int64 { due.beginning(of: hour) }
+
     /// Takes out the hours that were given up.
     func takeGivenUp() -> Set<Int64> {
         defer { givenUp = [] }
@@ -260,6 +267,7 @@ final class RequestStore {
             let end = IndexHour.start(of: oldest.hour + 1)
             floor = max(floor, end)
             try raise(since: end)
+            try due.forget(oldest.hour)
             remove(oldest.hour)
         }
     }

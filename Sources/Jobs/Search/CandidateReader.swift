@@ -31,19 +31,22 @@ struct CandidateReader {
         // Headers may say an id, and most records have none.
         takeHeaders(of: record)
         guard !matcher.rulesOut(value, headers: headers) else { return nil }
-        return read(value, from: origin, isOwn: partition.topic == own)
+        return read(value, from: origin)
     }
 
     /// Reads a record that holds a request which was published at `origin`. Nil for one that does not match.
     mutating func candidate(
-        of record: borrowing ConsumedRecord, value: Span<UInt8>, from origin: RecordOrigin, isOwn: Bool
+        of record: borrowing ConsumedRecord, value: Span<UInt8>, from origin: RecordOrigin
     ) -> SearchCandidate? {
         takeHeaders(of: record)
-        return read(value, from: origin, isOwn: isOwn)
+        return read(value, from: origin)
     }
 
-    private mutating func read(_ value: Span<UInt8>, from origin: RecordOrigin, isOwn: Bool) -> SearchCandidate? {
-        let reading = RequestReader(from: isOwn ? .own : .open).read(value, headers: headers, origin: origin, into: &request)
+    /// A reader of the records of a lane. Elsewhere than in its own anybody may write what pushfan alone decides.
+    private func reader(for origin: RecordOrigin) -> RequestReader { RequestReader(from: origin.topic == own ? .own : .open) }
+
+    private mutating func read(_ value: Span<UInt8>, from origin: RecordOrigin) -> SearchCandidate? {
+        let reading = reader(for: origin).read(value, headers: headers, origin: origin, into: &request)
         if case .unreadable = reading { return unreadable(value, from: origin) }
         let match = matcher.match(request, from: origin.topic, partition: origin.partition)
         guard match != .none else { return nil }
@@ -61,7 +64,7 @@ struct CandidateReader {
     mutating func facts(of record: borrowing ConsumedRecord, from origin: RecordOrigin) -> RequestFacts? {
         guard let value = record.value else { return nil }
         takeHeaders(of: record)
-        let reading = RequestReader(from: .own).read(value, headers: headers, origin: origin, into: &request)
+        let reading = reader(for: origin).read(value, headers: headers, origin: origin, into: &request)
         if case .unreadable = reading { return nil }
         return RequestFacts(request)
     }
@@ -94,9 +97,11 @@ struct CandidateReader {
 
 extension SearchCandidate {
     /// The same for a request of the index, in which of the parts of a whole with a record there are none. False for one that is passed over.
+    ///
+    /// Of words that every part has, the first part alone tells, so that a whole is not on page after page.
     mutating func standsInIndex(for filter: ResultFilter) -> Bool {
         guard let whole = facts?.whole, !filter.namesRequest(id) else { return true }
-        guard filter.seeksPerson || id.hasSuffix(".0") else { return false }
+        guard isNamedAsPerson || id.hasSuffix(".0") else { return false }
         self.whole = Whole(id: whole, publishedAt: publishedAt)
         return true
     }

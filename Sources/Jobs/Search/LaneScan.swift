@@ -11,8 +11,12 @@ import ResultQuery
 struct LaneScan {
     /// The most requests to tags or to all that are shown as possible.
     static let possibleLimit = 20
-    /// The most records of the first piece, which is always read to its end, for a filter that nearly all match, and for another one.
+    /// The most records of the first piece, for a filter that nearly all match, and for another one.
     private static let firstLimits: (any: Int64, selective: Int64) = (400, 20_000)
+    /// The most records of a piece that is read to its end whatever time it takes, so that each page has one piece.
+    private static let certainPiece: Int64 = 100
+    /// The longest reading of a first piece after one that was too large.
+    private static let retryPatience = Duration.milliseconds(500)
     /// The most records of a piece. Each may have four times as many as the one before.
     private static let largestPiece: Int64 = 1_000_000
 
@@ -71,8 +75,18 @@ struct LaneScan {
             ranges = zip(ranges, ends).map { $0.lowerBound..<max($0.lowerBound, min($0.upperBound, $1)) }
         }
         pieces = BackwardPieces(ranges, since: filter.since, until: min(topics.now.milliseconds, until))
-        let isSelective = !filter.terms.isEmpty || !filter.sought.isEmpty
-        limit = isSelective ? Self.firstLimits.selective : max(Self.firstLimits.any, Int64(capacity).multiplied(by: 4))
+        limit = Self.firstLimit(for: filter, capacity: capacity)
+    }
+
+    /// The most records of the first piece. What a request alone decides lets few of many through. Of all others there is room for some.
+    static func firstLimit(for filter: ResultFilter, capacity: Int) -> Int64 {
+        filter.isSelective ? firstLimits.selective : max(firstLimits.any, Int64(capacity).multiplied(by: 4))
+    }
+
+    /// The next attempt at a first piece after one of `limit` records took too long: its most records, and its time, or nil for any.
+    static func attempt(after limit: Int64) -> (limit: Int64, patience: Duration?) {
+        let less = max(1, limit / 4)
+        return (less, less <= certainPiece ? nil : retryPatience)
     }
 
     /// Every request published at this moment or later was read.
@@ -93,7 +107,7 @@ struct LaneScan {
     ///
     /// - Parameters:
     ///   - wanted: The number of candidates that is enough.
-    ///   - deadline: The end of reading, but for the first piece.
+    ///   - deadline: The end of reading, but for a small first piece.
     /// - Returns: The candidates.
     /// - Throws: The lanes cannot be read, or the job was cancelled.
     mutating func next(_ wanted: Int, until deadline: Deadline) throws(JobFailure) -> SearchBatch {
@@ -103,7 +117,13 @@ struct LaneScan {
             found += batch.candidates
             batch.candidates = found
             if found.count >= wanted || !batch.hasMore || isSpent || !isFirst && deadline.hasPassed { return batch }
-            guard try readPiece(until: deadline) else { return batch }
+            var isRead = try readPiece(until: deadline)
+            while !isRead, isFirst {
+                let next = Self.attempt(after: limit)
+                limit = next.limit
+                isRead = try readPiece(until: Deadline(after: next.patience))
+            }
+            guard isRead else { return batch }
         }
     }
 
@@ -121,7 +141,7 @@ struct LaneScan {
         guard let piece else { return true }
         let parts = zip(partitions, piece.offsets).map { RangeReader.Part($0, offsets: $1) }
         let began = Deadline.milliseconds()
-        let isWhole = try topics.read(parts, until: isFirst ? Deadline(after: nil) : deadline) { index, record in
+        let isWhole = try topics.read(parts, until: deadline) { index, record in
             take(record, in: partitions[index])
             return true
         }

@@ -44,12 +44,18 @@ struct OpenRequests {
             guard
                 filter.covers(origin.timestamp.milliseconds)
                     || waiting.request.due.map({ filter.covers($0.milliseconds) }) ?? false,
-                var candidate = reader.candidate(of: record, value: value, from: origin, isOwn: true)
+                var candidate = reader.candidate(of: record, value: value, from: origin)
             else { return }
             candidate.waiting = [waiting]
             body(candidate)
         }
         if !isWhole { isComplete = false }
+    }
+
+    /// The files of a filter's times that are listed. Nothing says whom a file names, so that one may be missing where something is sought.
+    static func listed(_ files: [SearchCandidate], for filter: ResultFilter) -> (files: [SearchCandidate], isComplete: Bool) {
+        let files = files.filter { filter.covers($0.time) }
+        return filter.sought.isEmpty ? (files, true) : ([], files.isEmpty)
     }
 
     private mutating func readWholes(until deadline: Deadline, perform body: (SearchCandidate) -> Void) throws(JobFailure) {
@@ -65,13 +71,14 @@ struct OpenRequests {
             if let origin = whole.origin { open[parent] = origin } else { files[parent] = SearchCandidate(whole, at: place) }
         }
         if !isWhole { isComplete = false }
-        // Nothing says whom such a file names.
-        if filter.sought.isEmpty { for file in files.values where filter.covers(file.time) { body(file) } }
+        let listed = Self.listed(Array(files.values), for: filter)
+        for file in listed.files { body(file) }
+        if !listed.isComplete { isComplete = false }
         let origins = open.values.filter { filter.covers($0.timestamp.milliseconds) }
             .sorted { ($1.timestamp, $1.topic, $1.partition, $1.offset) < ($0.timestamp, $0.topic, $0.partition, $0.offset) }
         let records = OriginRecords(topics)
         let isRead = try records.read(Array(origins.prefix(Self.wholeLimit)), until: deadline) { origin, record in
-            guard let value = record.value, let candidate = reader.candidate(of: record, value: value, from: origin, isOwn: true)
+            guard let value = record.value, let candidate = reader.candidate(of: record, value: value, from: origin)
             else { return }
             body(candidate)
         }

@@ -22,18 +22,19 @@ extension RequestSearch {
         var shown: [(row: SearchRow, cursor: ResultCursor)] = []
         var next = cursor
         var wholes: Set<String> = []
-        var (records, round) = (0, 0)
+        var (records, round, isComplete) = (0, 0, true)
         while true {
             let page = try answers.page(limit, filter, after: next, patience: patience ?? .seconds(86_400))
             next = page.next
             records += page.searched.records
-            for row in try rows(of: page.results, for: filter, without: &wholes, in: topics) where isVisible(row.row) {
-                shown.append(row)
-            }
+            let found = try rows(of: page.results, for: filter, without: &wholes, in: topics)
+            isComplete = isComplete && found.isComplete
+            shown += found.rows.filter { isVisible($0.row) }
             round += 1
             guard next != nil, shown.count < limit, page.searched.isComplete, round < Self.roundLimit, !deadline.hasPassed else {
                 if shown.count > limit { next = shown[limit - 1].cursor }
                 var searched = page.searched
+                searched.isComplete = searched.isComplete && isComplete
                 if searched.source == .scan { searched.records = records }
                 var rows = try decorated(shown.prefix(limit).map(\.row), in: topics)
                 for index in rows.indices { (rows[index].cursor, rows[index].resultCursor) = (nil, shown[index].cursor) }
@@ -45,7 +46,7 @@ extension RequestSearch {
     /// The rows of results. Those of parts lead to their wholes, each of which has one row.
     private func rows(
         of results: [ResultRecord], for filter: ResultFilter, without wholes: inout Set<String>, in topics: SearchTopics
-    ) throws(JobFailure) -> [(row: SearchRow, cursor: ResultCursor)] {
+    ) throws(JobFailure) -> (rows: [(row: SearchRow, cursor: ResultCursor)], isComplete: Bool) {
         var rows: [(row: SearchRow, cursor: ResultCursor)] = []
         var parts: [(index: Int, candidate: SearchCandidate)] = []
         for result in results {
@@ -70,7 +71,7 @@ extension RequestSearch {
             }
             rows.append((row, ResultCursor(result)))
         }
-        guard !parts.isEmpty else { return rows }
+        guard !parts.isEmpty else { return (rows, true) }
         var join = SearchJoin(
             parts.map(\.candidate), topics: topics, answers: answers, isOpenAlone: false,
             until: Deadline(after: Self.factsPatience))
@@ -78,7 +79,7 @@ extension RequestSearch {
             row.place = candidate.whole?.place
             rows[index].row = row
         }
-        return rows
+        return (rows, join.isComplete)
     }
 
     /// The rows with the facts of their records, as far as these are still kept, and can be read in a moment.
@@ -136,7 +137,7 @@ extension RequestSearch {
                 DeadLetterOrder(time: $0.time, partition: $0.place?.partition ?? 0, offset: $0.place?.offset ?? 0).text
             }
             let page = try context.deadLetters(
-                filter, codes: [], terms: .init(limit: limit - rows.count, withValues: true), after: place, patience: patience)
+                filter, codes: [], terms: .init(limit: limit, withValues: true), after: place, patience: patience)
             read += page.searched
             for letter in page.rows where bytes.matches(letter.value ?? []) {
                 var row = SearchRow(
@@ -151,6 +152,11 @@ extension RequestSearch {
                 return SearchCursor(time: order.time, place: place)
             }
             isDone = next == nil || deadline.hasPassed
+        }
+        if rows.count > limit {
+            // Less is not asked for, since of few letters each page would read as much as of many.
+            rows.removeLast(rows.count - limit)
+            next = rows.last?.cursor
         }
         if filter.requiresTenant { next = nil }
         let since = next?.time ?? filter.since

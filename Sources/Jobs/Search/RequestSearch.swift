@@ -67,7 +67,7 @@ package struct RequestSearch: Sendable {
     ///   - readsTitles: False for an asker who may not see titles, so that no word is one of a title.
     ///   - isVisible: True for a request that the asker may see.
     /// - Returns: The page.
-    /// - Throws: Brokers cannot be asked, or the job was cancelled.
+    /// - Throws: `cursor` for a place in a list of the other order, brokers cannot be asked, or the job was cancelled.
     package func page(
         of limit: Int, matching filter: ResultFilter, after next: SearchPage.Next? = nil, patience: Duration? = nil,
         readingTitles readsTitles: Bool = true, isVisible: @escaping @Sendable (SearchRow) -> Bool = { _ in true }
@@ -80,8 +80,8 @@ package struct RequestSearch: Sendable {
         case nil: break
         }
         let plan = SearchPlan(filter)
-        // The place of a list says in which order it is.
-        if results != nil || plan == .results && cursor == nil {
+        guard next.map({ plan.hasPlace($0) }) ?? true else { throw .cursor }
+        if plan == .results {
             return try finished(limit, matching: filter, after: results, patience: patience, isVisible: isVisible)
         }
         if plan == .deadLetters {

@@ -17,7 +17,7 @@ struct SearchCandidate {
 
     /// The record that it was published with.
     let origin: RecordOrigin
-    /// The due time of a delayed request that is sought by that, in milliseconds since 1970.
+    /// The moment by which an index lists it: for a delayed request that is sought by that, the one at which it is due.
     var listedAt: Int64?
     /// The request's id.
     let id: String
@@ -36,13 +36,13 @@ struct SearchCandidate {
         (self.origin, self.id, self.facts) = (origin, id, facts)
     }
 
-    /// A request of the index.
-    init(_ request: IndexedRequest, isNamed: Bool, for filter: ResultFilter) {
+    /// A request of the index. It is listed by the moment of that, since clocks of those who publish may be ahead.
+    init(_ request: IndexedRequest, isNamed: Bool, isPerson: Bool) {
         origin = RecordOrigin(
             topic: request.place.topic, partition: request.place.partition, offset: request.place.offset,
             timestamp: Timestamp(milliseconds: request.publishedAt))
         (id, facts, self.isNamed) = (request.facts.id, request.facts, isNamed)
-        isNamedAsPerson = isNamed && filter.seeksPerson && !request.facts.explains(filter)
+        (listedAt, isNamedAsPerson) = (request.time, isPerson)
     }
 
     /// A large request that came as a file, by its record in the topic of parents.
@@ -153,26 +153,6 @@ extension SearchCandidate.Whole {
     var place: RecordPlace? {
         key.flatMap {
             RecordPlace($0.text.split(separator: ":", omittingEmptySubsequences: false).prefix(3).joined(separator: ":"))
-        }
-    }
-}
-
-extension RequestFacts {
-    /// True if its id, source, labels, tags and title have all the plain words of a filter, so that no person needs to be meant.
-    fileprivate func explains(_ filter: ResultFilter) -> Bool {
-        let tags = audience.isBroad ? audience.names : []
-        let texts = Set(([id, whole, source].compactMap(\.self) + labels.values + tags).map(Sought.folded))
-        let title = Sought.folded(title ?? "")
-        return filter.sought.filter { !$0.isNegated }.allSatisfy { condition in
-            switch condition.subject {
-            case .user, .device: false
-            case .title, .audience: true
-            case .anything:
-                condition.values.contains { value in
-                    let word = Sought.folded(value.text)
-                    return texts.contains(word) || title.contains(word)
-                }
-            }
         }
     }
 }

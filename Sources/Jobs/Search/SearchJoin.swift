@@ -13,25 +13,6 @@ import SQLite
 ///
 /// Most requests have their results a moment after their publication, so that these are read first, and those of the time since then last.
 struct SearchJoin {
-    private struct Entry {
-        let candidate: SearchCandidate
-        var choice: ResultChoice
-        /// Its records.
-        var records: [FoundRequest]
-        var divided: DividedRequest?
-        var standing: SearchRow.Standing?
-
-        init(_ candidate: SearchCandidate) {
-            self.candidate = candidate
-            choice = ResultChoice(for: candidate)
-            records = candidate.waiting
-        }
-
-        /// The id of its results.
-        var id: String { candidate.whole?.id ?? candidate.id }
-        var isOpen: Bool { choice.result == nil && standing == nil }
-    }
-
     /// The age of a result that a current index has for certain, in milliseconds.
     private static let indexLag: Int64 = 60_000
     /// The time after publication in which most requests have their results, in milliseconds.
@@ -46,18 +27,20 @@ struct SearchJoin {
     /// True if those with a result are not wanted.
     private let isOpenAlone: Bool
     private let deadline: Deadline
-    private var entries: [Entry]
+    private var entries: [SearchEntry]
     private var byPlace: [RecordPlace: Int] = [:]
     private var byID: [UInt64: [Int]] = [:]
     /// True if results of some ids lie where the partitioner would not put them today.
     private var isScattered = false
+    /// False if time ran out before everything was read, or brokers were away, so that nothing is known of those that are still open.
+    private(set) var isComplete = true
 
     /// Some candidates, of which nothing is known yet.
     init(
         _ candidates: [SearchCandidate], topics: SearchTopics, answers: ResultAnswers, isOpenAlone: Bool, until deadline: Deadline
     ) {
         (self.topics, self.answers, self.isOpenAlone, self.deadline) = (topics, answers, isOpenAlone, deadline)
-        entries = candidates.map { Entry($0) }
+        entries = candidates.map { SearchEntry($0) }
         for (index, entry) in entries.enumerated() {
             byPlace[entry.candidate.place] = index
             byID[FNV1a.hash(of: entry.id.utf8), default: []].append(index)
@@ -67,14 +50,11 @@ struct SearchJoin {
     /// The rows of the candidates, in their order.
     mutating func rows() throws(JobFailure) -> [SearchRow] {
         do throws(JobFailure) { try find() } catch {
-            // Nothing is known of the others now.
             if case .cancelled = error { throw error }
-            for index in entries.indices where entries[index].isOpen {
-                entries[index].standing = .init(state: .unknown)
-            }
+            isComplete = false
         }
         let now = topics.now
-        return entries.map { Self.row(of: $0, now: now) }
+        return entries.map { $0.row(at: now, isComplete: isComplete) }
     }
 
     private mutating func find() throws(JobFailure) {
@@ -93,7 +73,11 @@ struct SearchJoin {
         let sent = entries.filter(\.isOpen).map { entry in
             max(entry.candidate.publishedAt, entry.candidate.facts?.due.map(\.milliseconds) ?? .min)
         }
-        for times in Self.clusters(of: sent.filter { $0 >= first }) where !deadline.hasPassed {
+        for times in Self.clusters(of: sent.filter { $0 >= first }) {
+            guard !deadline.hasPassed else {
+                isComplete = false
+                break
+            }
             try readResults(since: times.lowerBound, until: times.upperBound.addingSaturated(Self.usualWait))
         }
         if hasOpen { try readWaiting() }
@@ -143,7 +127,7 @@ struct SearchJoin {
         let now = topics.now
         for index in entries.indices where entries[index].isOpen {
             let candidate = entries[index].candidate
-            if !candidate.waiting.isEmpty { decide(index, at: now) }
+            if !entries[index].records.isEmpty { decide(index, at: now) }
             let partition = TopicPartition(topic: candidate.origin.topic, partition: candidate.origin.partition)
             // Of a whole that is known by a part alone, the place of its record says nothing.
             guard entries[index].isOpen, candidate.whole == nil, let position = positions[partition] else { continue }
@@ -195,7 +179,7 @@ struct SearchJoin {
             RangeReader.Part(partitions[index], offsets: starts[index]..<max(starts[index], ends[index]))
         }
         var sampled = 0
-        try topics.read(parts, until: deadline) { index, record in
+        let isWhole = try topics.read(parts, until: deadline) { index, record in
             guard let key = record.key else { return true }
             if sampled < Self.sample {
                 sampled += 1
@@ -214,6 +198,7 @@ struct SearchJoin {
             }
             return wanted[Int(parts[index].partition.partition)] > 0
         }
+        if !isWhole { isComplete = false }
     }
 
     /// The result in a record, or nil if its key is none of some ids.
@@ -225,20 +210,21 @@ struct SearchJoin {
 
     /// Looks for those that wait in delay lanes, or are held.
     private mutating func readWaiting() throws(JobFailure) {
-        let offsets = Set(entries.filter(\.isOpen).map(\.candidate.origin.offset))
+        let offsets = Set(entries.filter(\.mayWait).map(\.candidate.origin.offset))
         var seen: Set<Int> = []
-        _ = try topics.readOpen(in: topics.terms.delays + [topics.terms.held], until: deadline) { position, record in
+        let isWhole = try topics.readOpen(in: topics.terms.delays + [topics.terms.held], until: deadline) { position, record in
             guard let offset = record.number(ofHeader: "pushfan-origin-offset"), offsets.contains(offset),
                 let waiting = topics.waiting(record, at: position)
             else { return }
             let origin = waiting.request.origin
             let place = RecordPlace(origin)
-            guard let index = byPlace[place], entries[index].isOpen,
+            guard let index = byPlace[place], entries[index].mayWait,
                 entries[index].candidate.publishedAt == origin.timestamp.milliseconds
             else { return }
             entries[index].records.append(waiting)
             seen.insert(index)
         }
+        if !isWhole { isComplete = false }
         let now = topics.now
         for index in seen { decide(index, at: now) }
     }
@@ -248,19 +234,14 @@ struct SearchJoin {
         var readers: [Int: DividedReader] = [:]
         var names: [ParentKey: Int] = [:]
         for (index, entry) in entries.enumerated() where entry.isOpen {
-            let whole = entry.candidate.whole
-            readers[index] = DividedReader(for: entry.id, place: whole?.place, found: entry.records)
-            names[ParentKey(fileID: entry.id)] = index
-            if let key = whole?.key { names[key] = index }
-            guard whole == nil else { continue }
-            let id = Array(entry.id.utf8)
-            names[ParentKey(of: entry.candidate.origin, id: id.span)] = index
-            names[ParentKey(at: entry.candidate.origin)] = index
+            readers[index] = DividedReader(for: entry.id, place: entry.candidate.whole?.place, found: entry.records)
+            for name in entry.parentKeys { names[name] = index }
         }
-        _ = try topics.readOpen(in: [topics.terms.parents], until: deadline) { _, record in
+        let isWhole = try topics.readOpen(in: [topics.terms.parents], until: deadline) { _, record in
             guard let key = record.key, let (parent, _) = ParentKey.read(key), let index = names[parent] else { return }
             readers[index]?.take(key: key, value: record.value, at: WaitingReader.moment(record.timestamp ?? 0))
         }
+        if !isWhole { isComplete = false }
         let now = topics.now
         for (index, reader) in readers {
             entries[index].divided = reader.divided
@@ -275,32 +256,14 @@ struct SearchJoin {
         let kept = try topics.kept(of: partitions)
         let starts = try topics.offsets(since: time.addingSaturated(-BackwardScan.disorder), of: partitions, within: kept)
         let parts = zip(partitions, zip(starts, kept)).map { RangeReader.Part($0, offsets: $1.0..<$1.1.upperBound) }
-        try topics.read(parts, until: deadline) { _, record in
+        let isWhole = try topics.read(parts, until: deadline) { _, record in
             guard let offset = record.number(ofHeader: "pushfan-dlq-offset"), offsets.contains(offset) else { return true }
-            let headers = OwnHeaders.of(record)
-            guard let topic = headers["pushfan-dlq-topic"], let number = headers["pushfan-dlq-partition"].flatMap({ Int32($0) }),
-                let index = byPlace[RecordPlace(topic: topic, partition: number, offset: offset)], entries[index].isOpen
+            guard let origin = DeadLetterOrigin(OwnHeaders.of(record)), let index = byPlace[origin.place],
+                entries[index].isOpen, origin.isOf(entries[index].candidate)
             else { return true }
             entries[index].standing = .init(state: nil)
             return true
         }
-    }
-
-    private static func row(of entry: Entry, now: Timestamp) -> SearchRow {
-        let candidate = entry.candidate
-        var row = SearchRow(id: entry.id, publishedAt: candidate.whole?.publishedAt ?? candidate.publishedAt)
-        row.facts = candidate.facts
-        if let whole = candidate.whole {
-            row.facts = whole.isSeen ? row.facts : nil
-            row.facts?.id = whole.id
-            row.facts?.whole = nil
-        } else {
-            row.place = candidate.place
-        }
-        row.result = entry.choice.result
-        row.standing = row.result == nil ? entry.standing ?? .init(state: .done) : nil
-        row.isNamed = candidate.isNamed
-        row.cursor = candidate.cursor
-        return row
+        if !isWhole { isComplete = false }
     }
 }

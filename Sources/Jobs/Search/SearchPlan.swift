@@ -46,6 +46,14 @@ enum SearchPlan: Equatable {
         }
     }
 
+    /// True if its list goes on behind such a place.
+    func hasPlace(_ place: SearchPage.Next) -> Bool {
+        switch place {
+        case .requests: self != .results
+        case .results: self == .results
+        }
+    }
+
     /// The words of a term for requests without a result.
     private static func openWords(of term: ResultFilter.Term) -> [String] {
         term.values.compactMap { value in
@@ -58,14 +66,11 @@ enum SearchPlan: Equatable {
 
 extension ResultFilter {
     /// True if some of its terms must be asked of the result of a request, or of where it is.
-    var asksResults: Bool {
-        terms.contains { term in
-            guard case .field(let field) = term.subject else { return false }
-            switch field {
-            case .request, .source, .tenant, .topic, .partition, .root, .parent, .job, .actor, .generation: return false
-            default: return true
-            }
-        }
+    var asksResults: Bool { terms.contains { !$0.isOfRequest } }
+
+    /// True if a request alone shows of most that they are not wanted.
+    var isSelective: Bool {
+        sought.contains { !$0.isNegated } || terms.contains { !$0.isNegated && $0.isOfRequest }
     }
 
     /// True if a person or a device may be sought, of whom a send to a tag or to all says nothing.
@@ -83,6 +88,17 @@ extension ResultFilter {
                 condition.subject == .anything && !condition.isNegated
                     && condition.values.contains { Sought.folded($0.text) == Sought.folded(id) }
             }
+    }
+}
+
+extension ResultFilter.Term {
+    /// True if a request alone decides it.
+    fileprivate var isOfRequest: Bool {
+        guard case .field(let field) = subject else { return true }
+        switch field {
+        case .request, .source, .tenant, .topic, .partition, .root, .parent, .job, .actor, .generation: return true
+        default: return false
+        }
     }
 }
 

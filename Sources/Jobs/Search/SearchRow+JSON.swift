@@ -20,7 +20,7 @@ extension SearchRow {
         }
         if isPayloadVisible { object.add("title", value: facts?.title) }
         object.add("labels", pairs: labels.sorted { $0.name < $1.name })
-        object.add(["tenant": tenant, "source": facts?.source ?? result?.source, "hub": hub])
+        object.add(["tenant": tenant, "source": source, "hub": hub])
         if isSought { object.add("match", value: isNamed ? "named" : "possible") }
         object.add(["whole": facts?.whole, "due": due])
         if let parts = standing?.parts {
@@ -37,10 +37,13 @@ extension SearchRow {
     package var isDeadLetter: Bool { result == nil && standing.map { $0.state == nil } ?? false }
 
     /// The tenant, by its record or its result.
-    package var tenant: String? { facts?.tenant ?? result?.tenant }
+    package var tenant: String? { facts?.tenant ?? result?.tenant ?? sender?.tenant }
+
+    /// The source, by its record or its result.
+    package var source: String? { facts?.source ?? result?.source ?? sender?.source }
 
     /// The hub that it went to, or that it names while it has no result.
-    package var hub: String? { result.flatMap { $0.hub.isEmpty ? nil : $0.hub } ?? facts?.hub }
+    package var hub: String? { result.flatMap { $0.hub.isEmpty ? nil : $0.hub } ?? facts?.hub ?? sender?.hub }
 
     /// The labels, by its record or its result.
     package var labels: [(name: String, value: String)] {

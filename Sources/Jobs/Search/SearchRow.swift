@@ -12,6 +12,8 @@ package struct SearchRow: Sendable {
     package var publishedAt: Int64
     /// The facts of its record, or nil where that is no longer kept.
     package var facts: RequestFacts?
+    /// The sender of a large request whose audience is not known, by its parts or its record.
+    package var sender: Sender?
     /// The result that says where it stands, or nil while it has none.
     package var result: ResultRecord?
     /// The place where it is while it has no result.
@@ -22,6 +24,12 @@ package struct SearchRow: Sendable {
     package var cursor: SearchCursor?
     /// The place behind it in a list by results.
     package var resultCursor: ResultCursor?
+
+    /// The sender of a request.
+    package struct Sender: Sendable, Equatable {
+        /// The tenant, the source and the hub that it names.
+        package var tenant, source, hub: String?
+    }
 
     /// The place of a request that has no final result.
     package struct Standing: Sendable, Equatable {
