@@ -46,6 +46,9 @@ import Testing
         // Others have the same id, or stood at the place before the topic was made again.
         Row(nil, settled: false, Line(offset: 4)), Row(nil, settled: false, Line(time: 8)), Row(0, Line(time: nil)),
         Row(1, Line(offset: 4), Line(state: "duplicate"), Line(offset: 5)),
+        // The hub took it, and gave it up later.
+        Row(1, Line(), Line(state: "failed", kind: "outcome")), Row(0, Line(state: "failed", kind: "outcome"), Line()),
+        Row(0, Line(), Line(kind: "outcome")),
         // It came twice, and was sent once.
         Row(0, Line(), Line(state: "duplicate")), Row(1, Line(state: "duplicate"), Line()),
         // Its result does not say where it stood.

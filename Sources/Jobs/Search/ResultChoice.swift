@@ -31,10 +31,14 @@ struct ResultChoice {
     /// True if it names the record, so that what was written later changes nothing of it.
     var isSettled: Bool { rank >= .ownRepetition }
 
-    /// Takes a result with the id. Of equal ones the newest counts, and one that only says that the request came before counts little.
+    /// Takes a result with the id. Of equal ones the newest counts, and one that only says that the request came before counts little. A
+    /// failure that the hub reported later counts in place of the final result, and a success does not.
     mutating func take(_ other: ResultRecord) {
-        guard other.kind == "final", let rank = rank(of: other), rank >= self.rank else { return }
-        if rank == self.rank, let result, !ResultRecord.isOlder(result, than: other) { return }
+        guard other.kind == "final" || other.isLateFailure, let rank = rank(of: other), rank >= self.rank else { return }
+        if rank == self.rank, let result {
+            if result.isLateFailure, !other.isLateFailure { return }
+            if result.isLateFailure == other.isLateFailure, !ResultRecord.isOlder(result, than: other) { return }
+        }
         (result, self.rank) = (other, rank)
     }
 
@@ -58,8 +62,13 @@ struct ResultChoice {
     }
 }
 
+extension ResultRecord {
+    /// True for an outcome of a call that is no success: the hub took it and gave it up.
+    var isLateFailure: Bool { kind == "outcome" && state != ResultState.sent.rawValue }
+}
+
 extension ResultIndex {
-    /// The results of some requests, but for those of single calls. Of an id with very many, the newest.
+    /// The final results of some requests, and late failures of their calls. Of an id with very many, the newest.
     func finals(of ids: Set<String>) throws(SQLiteError) -> [ResultRecord] {
         let rows = try database.prepare(
             """
@@ -71,7 +80,9 @@ extension ResultIndex {
         for id in ids {
             try rows.bind(Array(id.utf8), at: 0)
             while try rows.step() {
-                if let result = try packs.result(of: rows), result.kind == "final" { found.append(result) }
+                if let result = try packs.result(of: rows), result.kind == "final" || result.isLateFailure {
+                    found.append(result)
+                }
             }
             rows.reset()
         }

@@ -43,11 +43,17 @@ public struct RequestTokens: Sendable, Equatable {
 
     /// Finds the tokens of a request.
     public init(of request: borrowing PushRequest) {
-        var all: Set<Token> = [Token(.all)]
-        RequestTexts.forEach(of: request) { kind, text in all.insert(Token(kind, text: FoldedText.bytes(text))) }
-        for word in RequestTexts.words(of: request) { all.insert(Token(.word, text: word)) }
-        if RequestTexts.isBroad(request) { all.insert(Token(.broad)) }
+        var all: Set<Token> = []
+        Self.forEach(of: request) { kind, text in all.insert(Token(kind, text: text)) }
         self.all = all
+    }
+
+    /// Calls `body` with each token of a request, with some more than once.
+    public static func forEach(of request: borrowing PushRequest, perform body: (Kind, [UInt8]) -> Void) {
+        body(.all, [])
+        RequestTexts.forEach(of: request) { kind, text in body(kind, FoldedText.bytes(text)) }
+        for word in RequestTexts.words(of: request) { body(.word, word) }
+        if RequestTexts.isBroad(request) { body(.broad, []) }
     }
 }
 
