@@ -63,7 +63,7 @@ struct PublishedSearch {
                 try readLanes(of: limit, isFirst: isFirst, until: reading, joining: joining)
             }
         } catch {
-            // What was found is true, whoever ended the search.
+            // Rows are true, whoever ended the search.
             guard place.end != cursor || !shown.isEmpty else { throw error }
             isComplete = false
         }
