@@ -207,7 +207,7 @@ struct EndingWords {
 
     private var other: Verdict {
         let word = ending.state.filter { $0 != "`" }
-        return Verdict(.notKnown, text: "It has ended in a way that is not known here: `\(word)`.", because: note(nil))
+        return Verdict(.notKnown, text: "It has ended as `\(word)`, which is not known here.", because: note(nil))
     }
 
     private func text(of doubt: RequestStory.Doubt) -> String {
