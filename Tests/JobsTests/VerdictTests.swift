@@ -117,7 +117,7 @@ import Testing
         (
             story {
                 $0.ending = ended("failed", "throttled", code: "hub_throttled") { $0.safety = "safe" }
-                $0.replays = ["failed", "sent"]
+                $0.replays = [RequestStory.Replay("failed"), RequestStory.Replay("sent")]
             }, "repaired", "Not sent at first, and a replay sent it."
         ),
         (
@@ -237,7 +237,7 @@ import Testing
                         $0.ending = Self.ended(state, "transient", code: "hub_unavailable") { ($0.parts, $0.partsSent) = (3, 2) }
                         ($0.telemetry, $0.doubts) = (telemetry, doubts)
                         $0.audience = AudienceSummary(kind, count: doubts.count + 1)
-                        $0.replays = doubts.isEmpty ? [] : [state]
+                        $0.replays = doubts.isEmpty ? [] : [RequestStory.Replay(state)]
                         $0.isRepeated = doubts.isEmpty
                         $0.whole = doubts.isEmpty ? nil : RequestStory.Whole(id: "order-1", number: 7)
                         $0.original = doubts.isEmpty ? nil : RequestStory.Original(id: "X", state: state)
@@ -333,6 +333,39 @@ import Testing
         #expect(RequestStory(Self.life([own, replay("")])).doubts == [.repeatedDoubt])
         #expect(RequestStory(Self.life([own, replay(#","sends":[0]"#)])).doubts == [.repeatedDoubt])
         #expect(RequestStory(Self.life([own, replay(#","sends":[1]"#)])).doubts == [])
+    }
+
+    /// Of a request of three calls, of which 1 and 2 were not accepted: the replays that were sent, and if they mend it.
+    @Test(
+        arguments: [
+            ([("a", nil)], true), ([("a", [1, 2])], true), ([("a", [1]), ("a", [2])], true), ([("a", [1])], false), ([], false),
+            // Of one part, or of a replay: the first of all is the same.
+            ([("a.1", nil)], false), ([("a.1", [1, 2])], false), ([("a", [1]), ("a.1", [2])], false),
+        ] as [([(String, [Int]?)], Bool)])
+    func onlyReplaysOfAllThatWasNotSentMendIt(replays: [(parent: String, calls: [Int]?)], isRepaired: Bool) {
+        let sends = #","sends":[{"index":0,"outcome":"success"},{"index":1,"outcome":"throttled"},{"index":2,"outcome":"auth"}]"#
+        let results = replays.enumerated().map { number, replay in
+            let calls = replay.calls.map { #","sends":\#($0)"# } ?? ""
+            return Self.result(
+                "sent", id: "r\(number)",
+                members: #","replay":{"root_request_id":"a","parent_request_id":"\#(replay.parent)"\#(calls)}"#)
+        }
+        let story = RequestStory(Self.life([Self.result("partial", members: sends)] + results))
+        #expect((Verdict.of(story, now: Self.now).code == "repaired") == isRepaired)
+    }
+
+    @Test func aReplayThatFailedIsToldAsItWas() {
+        func reason(_ state: String, _ replay: RequestStory.Replay) -> String {
+            let story = Self.story {
+                $0.ending = Self.ended(state, "throttled", code: "hub_throttled") { $0.open = [1, 2] }
+                $0.replays = [replay]
+            }
+            return Verdict.of(story, now: Self.now).reason ?? ""
+        }
+        #expect(reason("failed", .init("failed")).hasSuffix("A replay of it failed, too."))
+        #expect(reason("sent", .init("failed")).hasSuffix("A replay of it failed."))
+        #expect(reason("partial", .init("failed")).hasSuffix("A replay of it failed."))
+        #expect(reason("failed", .init("sent", of: [1])).hasSuffix("A replay of 1 of its calls was sent."))
     }
 
     @Test func outcomesAreReadOncePerCall() {

@@ -194,14 +194,20 @@ struct EndingWords {
     }
 
     private var repaired: Verdict? {
-        guard story.replays.contains("sent") else { return nil }
-        return switch ResultState(rawValue: ending.state) {
-        case .partial:
-            Verdict(
-                .repaired, text: "Sent in part at first, and a replay sent the rest.", because: note("It had failed: \(cause)."))
-        case .failed, .rejected, .expired, .cancelled:
-            Verdict(.repaired, text: "Not sent at first, and a replay sent it.", because: note("It had ended so: \(cause)."))
-        default: nil
+        guard isRepaired else { return nil }
+        let rest = story.replays.contains(RequestStory.Replay("sent")) ? "all of it" : "the rest"
+        return ResultState(rawValue: ending.state) == .partial
+            ? Verdict(
+                .repaired, text: "Sent in part at first, and a replay sent \(rest).", because: note("It had failed: \(cause)."))
+            : Verdict(
+                .repaired, text: "Not sent at first, and a replay sent it.", because: note("It had ended so: \(cause)."))
+    }
+
+    /// True if it was not sent everywhere, and replays have sent what was not.
+    private var isRepaired: Bool {
+        switch ResultState(rawValue: ending.state) {
+        case .partial, .failed, .rejected, .expired, .cancelled: story.isRepaired
+        default: false
         }
     }
 
@@ -267,21 +273,27 @@ struct EndingWords {
 
     /// A reason, a further one, and the fate of replays and repetitions.
     private func note(_ reason: String?, or more: String? = nil) -> String? {
-        let replay = story.replays.isEmpty || story.replays.contains("sent") ? nil : "A replay of it \(replayFate)."
+        let replay = isRepaired ? nil : replay
         let again = story.isRepeated ? "Its id was published again, and that was not sent." : nil
         let sentences = [reason, more, replay, again].compactMap(\.self)
         return sentences.isEmpty ? nil : sentences.joined(separator: " ")
     }
 
-    private var replayFate: String {
-        switch story.replays.last.flatMap(ResultState.init(rawValue:)) {
-        case .partial: "was sent in part"
-        case .failed: "failed, too"
-        case .rejected: "was rejected"
-        case .expired: "expired"
-        case .cancelled: "was cancelled"
-        case .duplicate: "was not sent, as a repetition"
-        default: "has not ended"
-        }
+    /// The fate of the last replay that was sent, or else of the last one.
+    private var replay: String? {
+        guard let replay = story.replays.last(where: { $0.state == "sent" }) ?? story.replays.last else { return nil }
+        let fate =
+            switch ResultState(rawValue: replay.state) {
+            case .sent: ending.state == "sent" ? "was sent, too" : "was sent"
+            case .partial: "was sent in part"
+            case .failed: ending.state == "failed" ? "failed, too" : "failed"
+            case .rejected: "was rejected"
+            case .expired: "expired"
+            case .cancelled: "was cancelled"
+            case .duplicate: "was not sent, as a repetition"
+            default: "has not ended"
+            }
+        let part = replay.calls.map { Counted.text($0.count, "of its calls", "of its calls") } ?? "it"
+        return "A replay of \(part) \(fate)."
     }
 }

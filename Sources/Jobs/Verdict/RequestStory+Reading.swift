@@ -17,7 +17,8 @@ extension RequestStory {
         take(final)
         isRepeated = !final.isRepetition && life.own.contains(where: \.repeatsItsID)
         doubts = Doubts(life, final: final).all
-        replays = life.replays.filter { $0.kind == "final" }.map(\.state)
+        replays = life.replays.filter { $0.kind == "final" }.compactMap(ResultCalls.init).filter { $0.parent == life.id }
+            .map { Replay($0.state, of: $0.repeated) }
         var outcomes: [Int64: Outcome] = [:]
         for result in life.own where result.kind == "outcome" {
             var document = JSONDocument()
@@ -58,6 +59,8 @@ extension RequestStory {
         let root = document.root
         var ending = Ending(document)
         ending.at = ending.at ?? (final.timestamp > 0 ? Timestamp(milliseconds: final.timestamp) : nil)
+        let calls = ResultCalls(final)
+        ending.open = calls?.open
         self.ending = ending
         publishedAt = document.member("timings", of: root).flatMap { document.moment("published_at", of: $0) } ?? publishedAt
         if let parent = document.member("parent", of: root), let id = document.text("id", of: parent),
