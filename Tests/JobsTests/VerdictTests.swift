@@ -377,6 +377,37 @@ import Testing
         #expect(RequestStory(Self.life([Self.result("sent")])).telemetry == .missing)
     }
 
+    @Test func outcomesAreThoseOfTheResultThatCounts() {
+        func result(_ state: String, kind: String, at offset: Int) -> String {
+            Self.result(
+                state, kind: kind,
+                members: #","sends":[{"index":0,"outcome":"success"}],"origin":{"topic":"l","partition":0,"offset":"\#(offset)"}"#
+            )
+        }
+        let story = RequestStory(
+            Self.life([
+                result("sent", kind: "final", at: 1), result("sent", kind: "final", at: 2),
+                result("sent", kind: "outcome", at: 2), result("failed", kind: "outcome", at: 1),
+            ]))
+        #expect(story.telemetry == .known([RequestStory.Outcome(state: "sent")]))
+    }
+
+    /// One that was sent, and of whose calls the hub says that it knows nobody.
+    @Test(
+        arguments: [
+            ("sent", [], "reached_nobody"), ("sent", [.lostAnswer], "reached_nobody"), ("sent", [.sentTwice(2)], "perhaps_twice"),
+            ("sent", [.secondResult], "perhaps_twice"), ("partial", [], "sent_in_part"), ("failed", [], "failed"),
+            ("expired", [], "expired"),
+        ] as [(String, [RequestStory.Doubt], String)])
+    func nobodyIsReachedOnlyByOneThatWasSentOnce(state: String, doubts: [RequestStory.Doubt], code: String) {
+        let story = Self.story {
+            $0.ending = Self.ended(state, code: state == "sent" ? nil : "hub_throttled") { $0.accepted = 1 }
+            $0.telemetry = .known([RequestStory.Outcome(state: "failed", code: "no_target")])
+            $0.doubts = doubts
+        }
+        #expect(Verdict.of(story, now: Self.now).code == code)
+    }
+
     @Test func aRepetitionNamesThePlaceOfTheFirst() {
         let members =
             #","error":{"code":"duplicate","message":"/dedupe/key: The request at offset 7 of its partition has the same key."},"#

@@ -1,5 +1,6 @@
 import Publishing
 import PushModel
+import Replay
 import ResultQuery
 
 /// The reasons for which devices may have rung twice, by the results of a request and of its replays.
@@ -36,6 +37,8 @@ struct ResultCalls {
 
     let id: String
     let state: String
+    /// The record of the request.
+    private(set) var place: RecordPlace?
     /// True if devices were, or may have been, reached.
     let reaches: Bool
     private let doubted: Set<Int64>
@@ -89,6 +92,7 @@ struct ResultCalls {
             }
         }
         self.attempts = attempts
+        place = RecordPlace(document, originOf: root)
         guard let replay = document.member("replay", of: root) else { return }
         parent = document.text("parent_request_id", of: replay)
         guard let sends = document.member("sends", of: replay) else { return }

@@ -103,7 +103,8 @@ struct EndingWords {
 
     /// The verdict if the hub's outcomes say of every call that no device was reached.
     private var reachedNobody: Verdict? {
-        guard case .known(let outcomes) = story.telemetry, !outcomes.isEmpty, outcomes.count >= ending.accepted ?? 0,
+        guard ending.state == "sent", !story.doubts.contains(where: \.isOfMoreResults),
+            case .known(let outcomes) = story.telemetry, !outcomes.isEmpty, outcomes.count >= ending.accepted ?? 0,
             ending.ambiguous ?? 0 == 0
         else { return nil }
         let fates = Set(outcomes.map(Fate.init))
@@ -112,7 +113,7 @@ struct EndingWords {
             fates.contains(.refused)
             ? "the push services refused every one" : "the hub knows none \(Self.owner(story.audience))"
         return Verdict(
-            .reachedNobody, text: "Reached no device: \(why).", because: note(ending.state == "sent" ? "\(sentThen)." : nil))
+            .reachedNobody, text: "Reached no device: \(why).", because: note("\(sentThen)."))
     }
 
     /// `of this user`.

@@ -127,6 +127,14 @@ package struct RequestStory: Sendable, Equatable {
         case secondResult
         /// A replay repeated a call that may have arrived.
         case repeatedDoubt
+
+        /// True if other results than the one that counts tell of devices that may have been reached.
+        var isOfMoreResults: Bool {
+            switch self {
+            case .sentTwice, .secondResult: true
+            case .lostAnswer, .repeatedDoubt: false
+            }
+        }
     }
 
     /// The request that another one repeats.
