@@ -30,6 +30,16 @@ import Testing
         return ending
     }
 
+    /// One of 300 parts, none of which was sent.
+    private static func divided(_ state: String, code: String, failed: Int?, expired: Int?, cancelled: Int?) -> RequestStory {
+        story {
+            $0.ending = ended(state, "throttled", code: code) {
+                ($0.parts, $0.partsSent) = (300, 0)
+                ($0.partsFailed, $0.partsExpired, $0.partsCancelled) = (failed, expired, cancelled)
+            }
+        }
+    }
+
     private static let alice = AudienceSummary(.users, names: ["alice"])
     private static let berlin = LocalZone(name: "Europe/Berlin", secondsEast: 3600)
     private static let north = RequestStory.HubObstacle(
@@ -165,6 +175,22 @@ import Testing
                 $0.cancelledAt = now
             }, "cancelling",
             "Cancelled at 14:18:00 UTC, after 214 of 300 parts had ended; the others end as they have their turns."
+        ),
+        (
+            divided("failed", code: "hub_throttled", failed: 300, expired: 0, cancelled: 0), "failed",
+            "Failed in all 300 parts at 14:05:12 UTC: the hub throttled every attempt."
+        ),
+        (
+            divided("failed", code: "hub_throttled", failed: 200, expired: 60, cancelled: 40), "failed",
+            "Failed in 200 of 300 parts (60 expired, 40 cancelled) at 14:05:12 UTC: the hub throttled every attempt."
+        ),
+        (
+            divided("expired", code: "expired", failed: 0, expired: 260, cancelled: 40), "expired",
+            "Expired in 260 of 300 parts (40 cancelled) at 14:05:12 UTC: its time was over before the hub had accepted it."
+        ),
+        (
+            divided("failed", code: "hub_throttled", failed: nil, expired: nil, cancelled: nil), "failed",
+            "Failed at 14:05:12 UTC: the hub throttled every attempt."
         ),
     ]
 
@@ -406,6 +432,15 @@ import Testing
             $0.doubts = doubts
         }
         #expect(Verdict.of(story, now: Self.now).code == code)
+    }
+
+    @Test func theEndingsOfPartsAreRead() {
+        let parts = #","parts":{"count":9,"sent":1,"partial":0,"failed":2,"ambiguous":0,"expired":3,"cancelled":3}"#
+        let ending = RequestStory(Self.life([Self.result("partial", members: parts)])).ending
+        #expect(
+            [ending?.parts, ending?.partsSent, ending?.partsFailed, ending?.partsExpired, ending?.partsCancelled] == [
+                9, 1, 2, 3, 3,
+            ])
     }
 
     @Test func aRepetitionNamesThePlaceOfTheFirst() {

@@ -149,9 +149,9 @@ struct EndingWords {
         if mayHaveRung {
             return Verdict(.mayHaveRung, text: "Failed; it may have rung: \(cause).", because: note("A replay may ring twice."))
         }
-        let parts = (ending.parts ?? 0) > 1 ? " in all \(ending.parts ?? 0) parts" : ""
         return Verdict(
-            .failed, text: "Failed\(parts)\(then): \(cause).", because: note("No device was reached.", or: replayOfAll))
+            .failed, text: "Failed\(parts(ending.partsFailed))\(then): \(cause).",
+            because: note("No device was reached.", or: replayOfAll))
     }
 
     private var expired: Verdict {
@@ -159,7 +159,8 @@ struct EndingWords {
             code == .expiredOnHold
             ? "its time was over while a hold stood" : "its time was over before the hub had accepted it"
         return Verdict(
-            .expired, text: "Expired\(then): \(why).", because: note(mayHaveRung ? "It may have rung." : "It was not sent."))
+            .expired, text: "Expired\(parts(ending.partsExpired))\(then): \(why).",
+            because: note(mayHaveRung ? "It may have rung." : "It was not sent."))
     }
 
     private var cancelled: Verdict {
@@ -168,10 +169,14 @@ struct EndingWords {
             return Verdict(.dryRun, text: "A dry run: nothing was sent.", because: note(nil))
         }
         if code != .cancelled, code != nil {
-            return Verdict(.cancelled, text: "Given up\(then): \(cause).", because: note(mayHaveRung ? "It may have rung." : nil))
+            return Verdict(
+                .cancelled, text: "Given up\(parts(ending.partsCancelled))\(then): \(cause).",
+                because: note(mayHaveRung ? "It may have rung." : nil))
         }
         let reason = message.hasPrefix("cancelled: ") ? "The reason given: “\(message.dropFirst(11))”." : nil
-        return Verdict(.cancelled, text: "Cancelled\(then).", because: note(mayHaveRung ? "It may have rung." : reason))
+        return Verdict(
+            .cancelled, text: "Cancelled\(parts(ending.partsCancelled))\(then).",
+            because: note(mayHaveRung ? "It may have rung." : reason))
     }
 
     private var repetition: Verdict {
@@ -238,6 +243,18 @@ struct EndingWords {
 
     /// ` at 14:05:12`, or nothing.
     private var then: String { ending.at.map { " at \(words.second($0))" } ?? "" }
+
+    /// ` in all 300 parts`, or ` in 200 of 300 parts (60 expired, 40 cancelled)`. Nothing where that is not known.
+    private func parts(_ count: Int?) -> String {
+        guard let count, let all = ending.parts, all > 1 else { return "" }
+        guard count < all else { return " in all \(all) parts" }
+        let state = ResultState(rawValue: ending.state)
+        let others = [
+            (ResultState.failed, ending.partsFailed, "failed"), (.expired, ending.partsExpired, "expired"),
+            (.cancelled, ending.partsCancelled, "cancelled"),
+        ].filter { $0.0 != state && $0.1 ?? 0 > 0 }.map { "\($0.1 ?? 0) \($0.2)" }
+        return " in \(count) of \(all) parts" + (others.isEmpty ? "" : " (\(others.joined(separator: ", ")))")
+    }
 
     private var cause: String { Self.cause(of: ending.code) }
 

@@ -139,6 +139,9 @@ extension RequestStory.Ending {
         if let parts = document.member("parts", of: root) {
             self.parts = count("count", of: parts)
             partsSent = count("sent", of: parts)
+            partsFailed = count("failed", of: parts)
+            partsExpired = count("expired", of: parts)
+            partsCancelled = count("cancelled", of: parts)
         }
     }
 

@@ -66,6 +66,8 @@ package struct RequestStory: Sendable, Equatable {
         package var open: Set<Int64>?
         /// The number of its parts, and of those that were sent.
         package var parts, partsSent: Int?
+        /// The numbers of parts that failed, that expired, and that were cancelled.
+        package var partsFailed, partsExpired, partsCancelled: Int?
         /// The safety of a replay.
         package var safety: String?
 
