@@ -350,6 +350,16 @@ import Testing
         #expect(RequestStory(Self.life(results)).doubts == doubts)
     }
 
+    @Test func aLostAnswerIsTheSameDoubtByTheFinalResultAlone() {
+        for members in [Self.lost, Self.refused] {
+            let life = Self.life([Self.result("sent", members: members)])
+            var story = RequestStory(id: "a")
+            if let final = life.final { story.take(final) }
+            #expect(story.doubts == RequestStory(life).doubts)
+            #expect(story.doubts.isEmpty == (members == Self.refused))
+        }
+    }
+
     @Test func aReplayOfACallInDoubtIsADoubt() {
         func replay(_ members: String) -> String {
             Self.result("sent", id: "r", members: #","replay":{"root_request_id":"a","parent_request_id":"a"\#(members)}"#)

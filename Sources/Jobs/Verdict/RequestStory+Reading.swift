@@ -64,6 +64,7 @@ extension RequestStory {
         ending.at = ending.at ?? (final.timestamp > 0 ? Timestamp(milliseconds: final.timestamp) : nil)
         let calls = ResultCalls(final)
         ending.open = calls?.open
+        doubts = calls?.hasLostAnswer == true ? [.lostAnswer] : []
         self.ending = ending
         publishedAt = document.member("timings", of: root).flatMap { document.moment("published_at", of: $0) } ?? publishedAt
         if let parent = document.member("parent", of: root), let id = document.text("id", of: parent),
