@@ -300,6 +300,21 @@ import Testing
         }
     }
 
+    @Test(
+        arguments: [
+            (nil, "held", "cancelling"), (.kafkaAway, "not_known", "not_known"), (.notAllSearched, "not_known", "not_known"),
+        ]
+            as [(RequestStory.Obstacle?, String, String)])
+    func whatMayHaveEndedIsNeitherHeldNorAboutToEnd(obstacle: RequestStory.Obstacle?, held: String, cancelled: String) {
+        let hold = RequestStory.Hold(author: "key k1", reason: "wrong text", from: Self.now, until: .never)
+        for (cancelledAt, hold, code) in [(nil, hold, held), (Self.now, nil, cancelled)]
+            as [(Timestamp?, RequestStory.Hold?, String)]
+        {
+            let story = Self.story { ($0.standing, $0.obstacle, $0.cancelledAt, $0.hold) = (.open, obstacle, cancelledAt, hold) }
+            #expect(Verdict.of(story, now: Self.now).code == code)
+        }
+    }
+
     @Test func whatNobodySearchedIsNotSaid() {
         for telemetry in [RequestStory.Telemetry.notSearched, .missing, .awaited] {
             let story = Self.story {
