@@ -151,6 +151,11 @@ import Testing
             "On its way: it was divided into parts, of which at least 12 have ended."
         ),
         (
+            // The workers may be away.
+            story { $0.standing = .delayed(due: moment("2026-11-21T14:16:00.000Z"), attempts: 0) }, "waiting",
+            "Was due at 14:16 UTC, and no worker has gone on with it yet."
+        ),
+        (
             story {
                 $0.standing = .open
                 $0.obstacle = .kafkaAway

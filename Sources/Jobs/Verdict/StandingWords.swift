@@ -71,7 +71,9 @@ struct StandingWords {
         let tried = attempts > 0 ? "Tried \(attempts == 1 ? "once" : "\(attempts) times"), and waits" : "Waits"
         guard let due else { return Verdict(.waiting, text: "\(tried) in a delay lane.", because: hubSentence ?? since) }
         guard due > now else {
-            return Verdict(.waiting, text: "Has waited for \(words.minute(due)), and goes on now.", because: hubSentence ?? since)
+            return Verdict(
+                .waiting, text: "Was due at \(words.minute(due)), and no worker has gone on with it yet.",
+                because: hubSentence ?? since)
         }
         return Verdict(
             .waiting, text: "\(tried) for \(words.minute(due)) (\(words.distance(to: due))).", because: hubSentence ?? since)
