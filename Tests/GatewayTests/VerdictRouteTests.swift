@@ -111,6 +111,21 @@ import Testing
         #expect(seen.contains(verdict("duplicate", "A repetition of first, which was sent.")), "\(seen)")
     }
 
+    @Test func aCancellationIsToldToWhoeverGaveIt() throws {
+        let stage = LookupStage()
+        stage.publish("a")
+        stage.delivery.withLock { $0 = .success(.notPersisted(.queueFull)) }
+        #expect(stage.cancel("a").last?.status == 503)
+        #expect(stage.get("a").text.contains(#""verdict":{"code":"published""#), "\(stage.get("a").text)")
+        stage.delivery.withLock { $0 = .success(.persisted(partition: 0, offset: 1)) }
+        #expect(stage.cancel("a").last?.status == 202)
+        let text = stage.get("a").text
+        #expect(
+            text.contains(verdict("cancelling", "Cancelled at 00:00:01 UTC, and it ends when it has its turn.")), "\(text)")
+        try stage.bring("sent", of: "a", members: Self.times + Self.targets)
+        #expect(stage.get("a").text.contains(#""verdict":{"code":"sent""#))
+    }
+
     @Test func aLargeRequestOnItsWayIsNeitherDoneNorUnknown() {
         let stage = LookupStage()
         let now = Timestamp(milliseconds: 1000)

@@ -114,6 +114,7 @@ extension RequestStory {
             return
         }
         publishedAt = request.acceptedAt
+        cancelledAt = cancelledAt ?? request.cancelledAt
         // A search that found more has said it already.
         guard ending != nil || standing == .open else { return }
         (ending, original, doubts) = (nil, nil, [])

@@ -289,7 +289,11 @@ struct LookupEndpoints: Sendable {
     private func cancel(_ key: PublishedRequests.Key?, reason: String?, for call: LookupCall) {
         guard let key else { return call.refuse(.unknownRequest) }
         guard let request = lookup[key], call.asker.mayCancel(request.owner) else { return call.refuse(.notYourRequest) }
-        cancelling.cancel(request, of: call.asker, reason: reason, at: lookup.clock.wall(), then: call.answer)
+        let moment = lookup.clock.wall()
+        cancelling.cancel(request, of: call.asker, reason: reason, at: moment) { [lookup] answer in
+            if answer.status == 202 { lookup.noteCancelled(key, at: moment) }
+            call.answer(answer)
+        }
     }
 }
 
