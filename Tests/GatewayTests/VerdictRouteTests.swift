@@ -84,14 +84,28 @@ import Testing
         stage.publish("a")
         var seer = LookupStage.reader
         seer.mayReadPayload = true
-        let whole = stage.get("a", by: seer).text
+        let whole = stage.get("a?life=true", by: seer).text
         #expect(whole.contains(#""to":{"kind":"users","count":1,"names":["alice"],"text":"alice"},"title":"Hello""#), "\(whole)")
-        let masked = stage.get("a", by: LookupStage.reader).text
+        let masked = stage.get("a?life=true", by: LookupStage.reader).text
         #expect(masked.contains(#""to":{"kind":"users","count":1,"text":"1 user"}"#), "\(masked)")
         #expect(!masked.contains("alice") && !masked.contains("Hello"))
         // Another request's record may stand there.
         stage.records.withLock { $0 = #"{"id":"b","source":"shop","audience":{"users":["alice"]},"message":{"title":"Hello"}}"# }
-        #expect(!stage.get("a", by: seer).text.contains(#""to":"#))
+        #expect(!stage.get("a?life=true", by: seer).text.contains(#""to":"#))
+    }
+
+    /// What is asked of a request that is remembered, and the records that are read for it.
+    @Test(arguments: [("a", 0), ("a?wait=0", 0), ("a?life=true", 1), ("a?payload=true", 1)])
+    func aPlainQuestionReadsNoRecord(path: String, count: Int) throws {
+        let stage = LookupStage()
+        stage.records.withLock { $0 = #"{"id":"a","source":"shop","audience":{"users":["alice"]},"message":{"title":"Hello"}}"# }
+        stage.publish("a")
+        try stage.bring("sent", of: "a")
+        var seer = LookupStage.reader
+        seer.mayReadPayload = true
+        let text = stage.get(path, by: seer).text
+        #expect(stage.readCount.withLock { $0 } == count)
+        #expect(text.contains(#""title":"Hello""#) == (count > 0), "\(text)")
     }
 
     @Test func aRepetitionNamesTheFirst() throws {
