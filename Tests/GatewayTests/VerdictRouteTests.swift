@@ -1,4 +1,6 @@
 import Basics
+import Delivery
+import HTTPServing
 import Kafka
 import Publishing
 import PushModel
@@ -154,6 +156,33 @@ import Testing
         stage.report.withLock { $0 = report(nil) }
         #expect(
             stage.get("w?life=true", by: LookupStage.reader).text.contains(verdict("not_found", "No record of it was found.")))
+    }
+
+    @Test(arguments: [true, false]) func aResultOnItsWayIntoTheIndexIsAwaited(isPublishedHere: Bool) {
+        let stage = LookupStage()
+        let now = Timestamp(milliseconds: 1000)
+        if isPublishedHere { stage.publish("w") }
+        let origin = RecordOrigin(topic: "requests", partition: 1, offset: 7, timestamp: now)
+        let done = FoundRequest(
+            kind: .requests, partition: TopicPartition(topic: "requests", partition: 1), offset: 7,
+            request: WaitingRequest(id: "w", origin: origin, due: nil, attempts: 0, cancelledAt: nil), position: 8, reading: .done
+        )
+        stage.report.withLock {
+            $0 = WhereaboutsReport(id: "w", whereabouts: RequestWhereabouts([done], now: now), now: now, extents: [], gaps: [])
+        }
+        var endpoints = stage.endpoints
+        for (isBehind, text) in [
+            (false, "The workers are done with it, and no result of it was found."),
+            (true, "The workers are done with it, and its result has not been read yet."),
+        ] {
+            endpoints.isIndexBehind = { isBehind }
+            let answers = Answered()
+            endpoints.answer(
+                LookupCall(
+                    route: .show(id: "w"), request: HTTPServerRequest(method: "GET", target: "/v1/requests/w?life=true"),
+                    asker: LookupStage.reader, answer: { answers.add($0) }, stream: { _, _ in ManualSink() }))
+            #expect(answers.text.contains(verdict("not_known", text)), "\(answers.text)")
+        }
     }
 
     @Test func aRepetitionOfTheSameIDWithoutTheFirstSaysNoFate() throws {
