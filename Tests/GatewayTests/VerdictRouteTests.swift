@@ -202,14 +202,17 @@ import Testing
 
     private let alice = AudienceSummary(.users, names: ["alice"])
 
-    private func row(_ id: String, at time: Int64, title: String?, isNamed: Bool = true) -> SearchRow {
+    private func row(
+        _ id: String, at time: Int64, title: String?, isNamed: Bool = true, replay: RequestFacts.Replay? = nil
+    ) -> SearchRow {
         var row = SearchRow(id: id, publishedAt: time)
         row.facts = facts(id, alice, title: title)
+        row.facts?.replay = replay
         row.isNamed = isNamed
         return row
     }
 
-    @Test func requestsWithTheSameTextWithinAMinuteAreTwins() throws {
+    @Test func requestsWithTheSameTitleWithinAMinuteAreTwins() throws {
         let query = try #require(
             TwinQuery(of: facts("a", alice, title: "Your Code"), publishedAt: Timestamp(milliseconds: 100_000)))
         let rows = [
@@ -221,6 +224,25 @@ import Testing
         #expect(query.twins(in: rows).map(\.id) == ["later", "earlier"])
         #expect(query.twins(in: (0..<9).map { row("\($0)", at: 100_000, title: "Your Code") }).count == TwinQuery.limit)
         #expect(query.twins(in: [row("b", at: .min, title: "Your Code"), row("c", at: .max, title: "Your Code")]).isEmpty)
+    }
+
+    @Test func aReplayIsNoTwin() throws {
+        func replay(of parent: String, root: String?) -> RequestFacts.Replay {
+            var replay = RequestFacts.Replay(of: parent)
+            replay.root = root
+            return replay
+        }
+        let rows = [
+            row("a", at: 100_000, title: "x"), row("r1", at: 100_000, title: "x", replay: replay(of: "a", root: "a")),
+            row("r2", at: 100_000, title: "x", replay: replay(of: "r1", root: "a")),
+            row("r3", at: 100_000, title: "x", replay: replay(of: "a", root: nil)),
+            row("other", at: 100_000, title: "x", replay: replay(of: "b", root: "b")),
+        ]
+        for row in rows.prefix(3) {
+            let query = try #require(
+                TwinQuery(of: row.facts ?? facts("a", alice, title: "x"), publishedAt: Timestamp(milliseconds: 100_000)))
+            #expect(query.twins(in: rows).map(\.id) == ["other"])
+        }
     }
 
     @Test func onlyARequestToOnePersonHasTwins() {
