@@ -253,7 +253,8 @@ function open(view) {
   let isAsking = false, wait = 2, ticks = 0
   const isSettled = () => {
     const {own, outcomes} = read(answer)
-    return own ? !own.targets?.accepted || outcomes.length > 0 || wait >= 60 : answer.whereabouts?.state === 'done'
+    // A result may be on its way into the index after the workers are done.
+    return own ? !own.targets?.accepted || outcomes.length > 0 || wait >= 60 : answer.whereabouts?.state === 'done' && wait >= 60
   }
   const timer = setInterval(async () => {
     if (!answer || isAsking || isQuiet() || isSettled() || ++ticks < wait) return
