@@ -30,7 +30,9 @@ import Testing
     @Test func theFirstLineSaysWhatBecameOfARequest() throws {
         let broker = try Broker()
         let tracked = Self.request("t", options: #","options":{"track_outcome":true}"#)
-        try broker.write([Self.request("s"), tracked, Self.request("waits"), Self.request("twice")], to: "push.requests.v1", at: Self.now - 60_000)
+        try broker.write(
+            [Self.request("s"), tracked, Self.request("waits"), Self.request("twice")], to: "push.requests.v1",
+            at: Self.now - 60_000)
         let again =
             #""state":"duplicate","outcome":"duplicate","error":{"code":"duplicate","#
             + #""message":"/dedupe/key: The request at offset 0 of its partition has the same key."}"#

@@ -40,6 +40,10 @@ extension RequestStory {
         self.init(id: report.id, publishedAt: place.origin?.timestamp ?? place.divided?.at)
         cancelledAt = report.cancelledAt
         let request = place.found?.request
+        if let letter = report.deadLetter {
+            standing = .deadLetter(reason: letter.message)
+            return
+        }
         switch place.state {
         case .published: standing = .published
         case .inWork: standing = .inWork
