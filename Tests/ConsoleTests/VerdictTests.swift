@@ -30,12 +30,17 @@ import Testing
     @Test func theFirstLineSaysWhatBecameOfARequest() throws {
         let broker = try Broker()
         let tracked = Self.request("t", options: #","options":{"track_outcome":true}"#)
-        try broker.write([Self.request("s"), tracked, Self.request("waits")], to: "push.requests.v1", at: Self.now - 60_000)
+        try broker.write(
+            [Self.request("s"), tracked, Self.request("waits"), Self.request("twice")], to: "push.requests.v1",
+            at: Self.now - 60_000)
         let again =
             #""state":"duplicate","outcome":"duplicate","error":{"code":"duplicate","#
             + #""message":"/dedupe/key: The request at offset 0 of its partition has the same key."}"#
+        let sameID = again.replacing("/dedupe/key: The", with: "/id: The").replacing("same key", with: "same id")
         try broker.writeResults(
             [
+                // Of one the first request waits; of the other it is gone.
+                Self.result("twice", at: 97, members: sameID), Self.result("alone", at: 96, members: sameID),
                 Self.result("s", at: 0, members: Self.sent), Self.result("t", at: 1, members: Self.sent),
                 Self.result("gone", at: 99, members: Self.sent), Self.result("again", at: 98, members: again),
             ], at: Self.now - 1000)
@@ -46,6 +51,8 @@ import Testing
             ("t", "Sent at 11:59:00 UTC, in 0.2 s.", "\(unknown) yet: the hub has not told the outcome."),
             ("gone", "Sent at 11:59:00 UTC, in 0.2 s.", "\(unknown): there is no outcome of it."),
             ("again", "A repetition of s, which was sent.", "It was not sent a second time."),
+            ("twice", "Published at 11:59:00 UTC, and no worker has read it yet.", nil),
+            ("alone", "A repetition of s, which was sent.", "It was not sent a second time."),
             ("waits", "Published at 11:59:00 UTC, and no worker has read it yet.", nil),
         ] as [(String, String, String?)] {
             let shown = harness.run("results show \(id)")

@@ -1,4 +1,6 @@
 import Basics
+import Delivery
+import HTTPServing
 import Kafka
 import Publishing
 import PushModel
@@ -84,14 +86,28 @@ import Testing
         stage.publish("a")
         var seer = LookupStage.reader
         seer.mayReadPayload = true
-        let whole = stage.get("a", by: seer).text
+        let whole = stage.get("a?life=true", by: seer).text
         #expect(whole.contains(#""to":{"kind":"users","count":1,"names":["alice"],"text":"alice"},"title":"Hello""#), "\(whole)")
-        let masked = stage.get("a", by: LookupStage.reader).text
+        let masked = stage.get("a?life=true", by: LookupStage.reader).text
         #expect(masked.contains(#""to":{"kind":"users","count":1,"text":"1 user"}"#), "\(masked)")
         #expect(!masked.contains("alice") && !masked.contains("Hello"))
         // Another request's record may stand there.
         stage.records.withLock { $0 = #"{"id":"b","source":"shop","audience":{"users":["alice"]},"message":{"title":"Hello"}}"# }
-        #expect(!stage.get("a", by: seer).text.contains(#""to":"#))
+        #expect(!stage.get("a?life=true", by: seer).text.contains(#""to":"#))
+    }
+
+    /// What is asked of a request that is remembered, and the records that are read for it.
+    @Test(arguments: [("a", 0), ("a?wait=0", 0), ("a?life=true", 1), ("a?payload=true", 1)])
+    func aPlainQuestionReadsNoRecord(path: String, count: Int) throws {
+        let stage = LookupStage()
+        stage.records.withLock { $0 = #"{"id":"a","source":"shop","audience":{"users":["alice"]},"message":{"title":"Hello"}}"# }
+        stage.publish("a")
+        try stage.bring("sent", of: "a")
+        var seer = LookupStage.reader
+        seer.mayReadPayload = true
+        let text = stage.get(path, by: seer).text
+        #expect(stage.readCount.withLock { $0 } == count)
+        #expect(text.contains(#""title":"Hello""#) == (count > 0), "\(text)")
     }
 
     @Test func aRepetitionNamesTheFirst() throws {
@@ -111,6 +127,21 @@ import Testing
         #expect(seen.contains(verdict("duplicate", "A repetition of first, which was sent.")), "\(seen)")
     }
 
+    @Test func aCancellationIsToldToWhoeverGaveIt() throws {
+        let stage = LookupStage()
+        stage.publish("a")
+        stage.delivery.withLock { $0 = .success(.notPersisted(.queueFull)) }
+        #expect(stage.cancel("a").last?.status == 503)
+        #expect(stage.get("a").text.contains(#""verdict":{"code":"published""#), "\(stage.get("a").text)")
+        stage.delivery.withLock { $0 = .success(.persisted(partition: 0, offset: 1)) }
+        #expect(stage.cancel("a").last?.status == 202)
+        let text = stage.get("a").text
+        #expect(
+            text.contains(verdict("cancelling", "Cancelled at 00:00:01 UTC, and it ends when it has its turn.")), "\(text)")
+        try stage.bring("sent", of: "a", members: Self.times + Self.targets)
+        #expect(stage.get("a").text.contains(#""verdict":{"code":"sent""#))
+    }
+
     @Test func aLargeRequestOnItsWayIsNeitherDoneNorUnknown() {
         let stage = LookupStage()
         let now = Timestamp(milliseconds: 1000)
@@ -125,6 +156,33 @@ import Testing
         stage.report.withLock { $0 = report(nil) }
         #expect(
             stage.get("w?life=true", by: LookupStage.reader).text.contains(verdict("not_found", "No record of it was found.")))
+    }
+
+    @Test(arguments: [true, false]) func aResultOnItsWayIntoTheIndexIsAwaited(isPublishedHere: Bool) {
+        let stage = LookupStage()
+        let now = Timestamp(milliseconds: 1000)
+        if isPublishedHere { stage.publish("w") }
+        let origin = RecordOrigin(topic: "requests", partition: 1, offset: 7, timestamp: now)
+        let done = FoundRequest(
+            kind: .requests, partition: TopicPartition(topic: "requests", partition: 1), offset: 7,
+            request: WaitingRequest(id: "w", origin: origin, due: nil, attempts: 0, cancelledAt: nil), position: 8, reading: .done
+        )
+        stage.report.withLock {
+            $0 = WhereaboutsReport(id: "w", whereabouts: RequestWhereabouts([done], now: now), now: now, extents: [], gaps: [])
+        }
+        var endpoints = stage.endpoints
+        for (isBehind, text) in [
+            (false, "The workers are done with it, and no result of it was found."),
+            (true, "The workers are done with it, and its result has not been read yet."),
+        ] {
+            endpoints.isIndexBehind = { isBehind }
+            let answers = Answered()
+            endpoints.answer(
+                LookupCall(
+                    route: .show(id: "w"), request: HTTPServerRequest(method: "GET", target: "/v1/requests/w?life=true"),
+                    asker: LookupStage.reader, answer: { answers.add($0) }, stream: { _, _ in ManualSink() }))
+            #expect(answers.text.contains(verdict("not_known", text)), "\(answers.text)")
+        }
     }
 
     @Test func aRepetitionOfTheSameIDWithoutTheFirstSaysNoFate() throws {
@@ -144,14 +202,17 @@ import Testing
 
     private let alice = AudienceSummary(.users, names: ["alice"])
 
-    private func row(_ id: String, at time: Int64, title: String?, isNamed: Bool = true) -> SearchRow {
+    private func row(
+        _ id: String, at time: Int64, title: String?, isNamed: Bool = true, replay: RequestFacts.Replay? = nil
+    ) -> SearchRow {
         var row = SearchRow(id: id, publishedAt: time)
         row.facts = facts(id, alice, title: title)
+        row.facts?.replay = replay
         row.isNamed = isNamed
         return row
     }
 
-    @Test func requestsWithTheSameTextWithinAMinuteAreTwins() throws {
+    @Test func requestsWithTheSameTitleWithinAMinuteAreTwins() throws {
         let query = try #require(
             TwinQuery(of: facts("a", alice, title: "Your Code"), publishedAt: Timestamp(milliseconds: 100_000)))
         let rows = [
@@ -163,6 +224,25 @@ import Testing
         #expect(query.twins(in: rows).map(\.id) == ["later", "earlier"])
         #expect(query.twins(in: (0..<9).map { row("\($0)", at: 100_000, title: "Your Code") }).count == TwinQuery.limit)
         #expect(query.twins(in: [row("b", at: .min, title: "Your Code"), row("c", at: .max, title: "Your Code")]).isEmpty)
+    }
+
+    @Test func aReplayIsNoTwin() throws {
+        func replay(of parent: String, root: String?) -> RequestFacts.Replay {
+            var replay = RequestFacts.Replay(of: parent)
+            replay.root = root
+            return replay
+        }
+        let rows = [
+            row("a", at: 100_000, title: "x"), row("r1", at: 100_000, title: "x", replay: replay(of: "a", root: "a")),
+            row("r2", at: 100_000, title: "x", replay: replay(of: "r1", root: "a")),
+            row("r3", at: 100_000, title: "x", replay: replay(of: "a", root: nil)),
+            row("other", at: 100_000, title: "x", replay: replay(of: "b", root: "b")),
+        ]
+        for row in rows.prefix(3) {
+            let query = try #require(
+                TwinQuery(of: row.facts ?? facts("a", alice, title: "x"), publishedAt: Timestamp(milliseconds: 100_000)))
+            #expect(query.twins(in: rows).map(\.id) == ["other"])
+        }
     }
 
     @Test func onlyARequestToOnePersonHasTwins() {

@@ -50,6 +50,22 @@ struct RequestSearchTests {
         #expect(Self.rows(first) + Self.rows(second) == Self.rows(page) && second.next == nil)
     }
 
+    @Test(arguments: [(1, "unexpected_end", "not_known"), (0, "not_taken", "not_known"), (0, "unexpected_end", "dead_letter")])
+    func aRecordThatCouldNotBeReadIsADeadLetter(offset: Int64, reason: String, code: String) throws {
+        let stage = try SearchStage()
+        try stage.publish("a", at: -3000)
+        try stage.publish("b", at: -3000)
+        try stage.giveUp(offset: offset, reason: reason)
+        try stage.commit(.requests, 2)
+        let context = JobContext(
+            kafka: stage.kafka, topics: stage.topics, timeout: farDeadline, now: { [now = stage.now] in now })
+        let terms = GroupTerms(kafka: stage.kafka, group: stage.group, topics: stage.topics, start: .safe)
+        var search = WhereaboutsSearch(for: "a", in: terms, context: context)
+        let report = try search.run()
+        #expect(report.whereabouts.state == .done)
+        #expect(Verdict.of(RequestStory(report), now: Timestamp(milliseconds: stage.now)).code == code)
+    }
+
     @Test func namesAreFoundForCertainAndSendsToAllApart() throws {
         let stage = try SearchStage()
         try stage.publish("mine", at: -3000)
@@ -189,8 +205,8 @@ struct RequestSearchTests {
 private final class SearchStage {
     let topics: Topics
     let now = Int64(Date().timeIntervalSince1970 * 1000)
-    private let kafka = KafkaConfiguration(bootstrapServers: TestVariables.kafka ?? "")
-    private let group = "search-tests-\(UUID().uuidString)"
+    let kafka = KafkaConfiguration(bootstrapServers: TestVariables.kafka ?? "")
+    let group = "search-tests-\(UUID().uuidString)"
     private let producer: Producer
 
     enum Lane { case requests, requestsHigh }
@@ -264,10 +280,10 @@ private final class SearchStage {
     }
 
     /// Writes a dead letter of the record at an offset.
-    func giveUp(offset: Int64, value: String = "{", at time: Int64 = -1000) throws {
+    func giveUp(offset: Int64, reason: String = "unexpected_end", value: String = "{", at time: Int64 = -1000) throws {
         let headers = [
             ("pushfan-dlq-topic", topics.requests), ("pushfan-dlq-partition", "0"), ("pushfan-dlq-offset", "\(offset)"),
-            ("pushfan-dlq-reason", "unexpected_end"),
+            ("pushfan-dlq-reason", reason),
         ]
         try write(value, to: topics.deadLetters, headers: headers, at: time)
     }

@@ -30,6 +30,16 @@ import Testing
         return ending
     }
 
+    /// One of 300 parts, none of which was sent.
+    private static func divided(_ state: String, code: String, failed: Int?, expired: Int?, cancelled: Int?) -> RequestStory {
+        story {
+            $0.ending = ended(state, "throttled", code: code) {
+                ($0.parts, $0.partsSent) = (300, 0)
+                ($0.partsFailed, $0.partsExpired, $0.partsCancelled) = (failed, expired, cancelled)
+            }
+        }
+    }
+
     private static let alice = AudienceSummary(.users, names: ["alice"])
     private static let berlin = LocalZone(name: "Europe/Berlin", secondsEast: 3600)
     private static let north = RequestStory.HubObstacle(
@@ -117,7 +127,7 @@ import Testing
         (
             story {
                 $0.ending = ended("failed", "throttled", code: "hub_throttled") { $0.safety = "safe" }
-                $0.replays = ["failed", "sent"]
+                $0.replays = [RequestStory.Replay("failed"), RequestStory.Replay("sent")]
             }, "repaired", "Not sent at first, and a replay sent it."
         ),
         (
@@ -139,6 +149,11 @@ import Testing
         (
             story { $0.standing = .inParts(count: nil, ended: 12, sent: 12) }, "in_parts",
             "On its way: it was divided into parts, of which at least 12 have ended."
+        ),
+        (
+            // The workers may be away.
+            story { $0.standing = .delayed(due: moment("2026-11-21T14:16:00.000Z"), attempts: 0) }, "waiting",
+            "Was due at 14:16 UTC, and no worker has gone on with it yet."
         ),
         (
             story {
@@ -165,6 +180,22 @@ import Testing
                 $0.cancelledAt = now
             }, "cancelling",
             "Cancelled at 14:18:00 UTC, after 214 of 300 parts had ended; the others end as they have their turns."
+        ),
+        (
+            divided("failed", code: "hub_throttled", failed: 300, expired: 0, cancelled: 0), "failed",
+            "Failed in all 300 parts at 14:05:12 UTC: the hub throttled every attempt."
+        ),
+        (
+            divided("failed", code: "hub_throttled", failed: 200, expired: 60, cancelled: 40), "failed",
+            "Failed in 200 of 300 parts (60 expired, 40 cancelled) at 14:05:12 UTC: the hub throttled every attempt."
+        ),
+        (
+            divided("expired", code: "expired", failed: 0, expired: 260, cancelled: 40), "expired",
+            "Expired in 260 of 300 parts (40 cancelled) at 14:05:12 UTC: its time was over before the hub had accepted it."
+        ),
+        (
+            divided("failed", code: "hub_throttled", failed: nil, expired: nil, cancelled: nil), "failed",
+            "Failed at 14:05:12 UTC: the hub throttled every attempt."
         ),
     ]
 
@@ -237,7 +268,7 @@ import Testing
                         $0.ending = Self.ended(state, "transient", code: "hub_unavailable") { ($0.parts, $0.partsSent) = (3, 2) }
                         ($0.telemetry, $0.doubts) = (telemetry, doubts)
                         $0.audience = AudienceSummary(kind, count: doubts.count + 1)
-                        $0.replays = doubts.isEmpty ? [] : [state]
+                        $0.replays = doubts.isEmpty ? [] : [RequestStory.Replay(state)]
                         $0.isRepeated = doubts.isEmpty
                         $0.whole = doubts.isEmpty ? nil : RequestStory.Whole(id: "order-1", number: 7)
                         $0.original = doubts.isEmpty ? nil : RequestStory.Original(id: "X", state: state)
@@ -271,6 +302,21 @@ import Testing
                     }
                 }
             }
+        }
+    }
+
+    @Test(
+        arguments: [
+            (nil, "held", "cancelling"), (.kafkaAway, "not_known", "not_known"), (.notAllSearched, "not_known", "not_known"),
+        ]
+            as [(RequestStory.Obstacle?, String, String)])
+    func whatMayHaveEndedIsNeitherHeldNorAboutToEnd(obstacle: RequestStory.Obstacle?, held: String, cancelled: String) {
+        let hold = RequestStory.Hold(author: "key k1", reason: "wrong text", from: Self.now, until: .never)
+        for (cancelledAt, hold, code) in [(nil, hold, held), (Self.now, nil, cancelled)]
+            as [(Timestamp?, RequestStory.Hold?, String)]
+        {
+            let story = Self.story { ($0.standing, $0.obstacle, $0.cancelledAt, $0.hold) = (.open, obstacle, cancelledAt, hold) }
+            #expect(Verdict.of(story, now: Self.now).code == code)
         }
     }
 
@@ -324,6 +370,16 @@ import Testing
         #expect(RequestStory(Self.life(results)).doubts == doubts)
     }
 
+    @Test func aLostAnswerIsTheSameDoubtByTheFinalResultAlone() {
+        for members in [Self.lost, Self.refused] {
+            let life = Self.life([Self.result("sent", members: members)])
+            var story = RequestStory(id: "a")
+            if let final = life.final { story.take(final) }
+            #expect(story.doubts == RequestStory(life).doubts)
+            #expect(story.doubts.isEmpty == (members == Self.refused))
+        }
+    }
+
     @Test func aReplayOfACallInDoubtIsADoubt() {
         func replay(_ members: String) -> String {
             Self.result("sent", id: "r", members: #","replay":{"root_request_id":"a","parent_request_id":"a"\#(members)}"#)
@@ -335,6 +391,39 @@ import Testing
         #expect(RequestStory(Self.life([own, replay(#","sends":[1]"#)])).doubts == [])
     }
 
+    /// Of a request of three calls, of which 1 and 2 were not accepted: the replays that were sent, and if they mend it.
+    @Test(
+        arguments: [
+            ([("a", nil)], true), ([("a", [1, 2])], true), ([("a", [1]), ("a", [2])], true), ([("a", [1])], false), ([], false),
+            // Of one part, or of a replay: the first of all is the same.
+            ([("a.1", nil)], false), ([("a.1", [1, 2])], false), ([("a", [1]), ("a.1", [2])], false),
+        ] as [([(String, [Int]?)], Bool)])
+    func onlyReplaysOfAllThatWasNotSentMendIt(replays: [(parent: String, calls: [Int]?)], isRepaired: Bool) {
+        let sends = #","sends":[{"index":0,"outcome":"success"},{"index":1,"outcome":"throttled"},{"index":2,"outcome":"auth"}]"#
+        let results = replays.enumerated().map { number, replay in
+            let calls = replay.calls.map { #","sends":\#($0)"# } ?? ""
+            return Self.result(
+                "sent", id: "r\(number)",
+                members: #","replay":{"root_request_id":"a","parent_request_id":"\#(replay.parent)"\#(calls)}"#)
+        }
+        let story = RequestStory(Self.life([Self.result("partial", members: sends)] + results))
+        #expect((Verdict.of(story, now: Self.now).code == "repaired") == isRepaired)
+    }
+
+    @Test func aReplayThatFailedIsToldAsItWas() {
+        func reason(_ state: String, _ replay: RequestStory.Replay) -> String {
+            let story = Self.story {
+                $0.ending = Self.ended(state, "throttled", code: "hub_throttled") { $0.open = [1, 2] }
+                $0.replays = [replay]
+            }
+            return Verdict.of(story, now: Self.now).reason ?? ""
+        }
+        #expect(reason("failed", .init("failed")).hasSuffix("A replay of it failed, too."))
+        #expect(reason("sent", .init("failed")).hasSuffix("A replay of it failed."))
+        #expect(reason("partial", .init("failed")).hasSuffix("A replay of it failed."))
+        #expect(reason("failed", .init("sent", of: [1])).hasSuffix("A replay of 1 of its calls was sent."))
+    }
+
     @Test func outcomesAreReadOncePerCall() {
         func outcome(_ state: String, call: Int) -> String {
             Self.result(state, kind: "outcome", members: #","sends":[{"index":\#(call)}]"#)
@@ -342,6 +431,46 @@ import Testing
         let story = RequestStory(Self.life([Self.result("sent"), outcome("failed", call: 0), outcome("sent", call: 0)]))
         #expect(story.telemetry == .known([RequestStory.Outcome(state: "sent")]))
         #expect(RequestStory(Self.life([Self.result("sent")])).telemetry == .missing)
+    }
+
+    @Test func outcomesAreThoseOfTheResultThatCounts() {
+        func result(_ state: String, kind: String, at offset: Int) -> String {
+            Self.result(
+                state, kind: kind,
+                members: #","sends":[{"index":0,"outcome":"success"}],"origin":{"topic":"l","partition":0,"offset":"\#(offset)"}"#
+            )
+        }
+        let story = RequestStory(
+            Self.life([
+                result("sent", kind: "final", at: 1), result("sent", kind: "final", at: 2),
+                result("sent", kind: "outcome", at: 2), result("failed", kind: "outcome", at: 1),
+            ]))
+        #expect(story.telemetry == .known([RequestStory.Outcome(state: "sent")]))
+    }
+
+    /// One that was sent, and of whose calls the hub says that it knows nobody.
+    @Test(
+        arguments: [
+            ("sent", [], "reached_nobody"), ("sent", [.lostAnswer], "reached_nobody"), ("sent", [.sentTwice(2)], "perhaps_twice"),
+            ("sent", [.secondResult], "perhaps_twice"), ("partial", [], "sent_in_part"), ("failed", [], "failed"),
+            ("expired", [], "expired"),
+        ] as [(String, [RequestStory.Doubt], String)])
+    func nobodyIsReachedOnlyByOneThatWasSentOnce(state: String, doubts: [RequestStory.Doubt], code: String) {
+        let story = Self.story {
+            $0.ending = Self.ended(state, code: state == "sent" ? nil : "hub_throttled") { $0.accepted = 1 }
+            $0.telemetry = .known([RequestStory.Outcome(state: "failed", code: "no_target")])
+            $0.doubts = doubts
+        }
+        #expect(Verdict.of(story, now: Self.now).code == code)
+    }
+
+    @Test func theEndingsOfPartsAreRead() {
+        let parts = #","parts":{"count":9,"sent":1,"partial":0,"failed":2,"ambiguous":0,"expired":3,"cancelled":3}"#
+        let ending = RequestStory(Self.life([Self.result("partial", members: parts)])).ending
+        #expect(
+            [ending?.parts, ending?.partsSent, ending?.partsFailed, ending?.partsExpired, ending?.partsCancelled] == [
+                9, 1, 2, 3, 3,
+            ])
     }
 
     @Test func aRepetitionNamesThePlaceOfTheFirst() {

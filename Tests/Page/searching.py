@@ -261,7 +261,7 @@ def plain_words(trial):
     check("America/New_York" in trial.shown("[data-zone]") and "Europe/Berlin" in trial.shown("[data-zone]"), trial.shown("[data-zone]"))
 
 
-@case("one request says to whom it went and its title, and names the one with the same text to the same user")
+@case("one request says to whom it went and its title, and names the one with the same title to the same user")
 def whom_and_twins(trial):
     hand(trial, [200, {"id": "one", "state": "sent", "to": {"kind": "users", "count": 1, "text": "alice"}, "title": HOSTILE,
                        "twins": [{"id": "two", "published_at": AT, "state": "in_work"}], "life": {"results": [result(request_id="one")]}}])
@@ -270,6 +270,7 @@ def whom_and_twins(trial):
     published = wait(lambda: trial.shown("[data-step=published]"), "the timeline is there")
     check("alice" in published and HOSTILE in published, f"the first step says {published!r}")
     check(trial.browser.find("main a[href='#/requests/two']") and "in work" in trial.text(), "the twin is not named")
+    check("same title was published to the same user" in trial.text(), "a twin is said to have the same text, or to have been sent")
 
 
 # Of each a line with its times, what the gateway read, the line for others, and the words on the screen.

@@ -103,10 +103,11 @@ const told = ({code, text, reason}, more) => [
   el('p', {class: 'clip', ...code === 'perhaps_twice' && {'data-twice': true}}, state(code.replaceAll('_', ' '), tones[code] ?? 'warn'), ' ', withCode(text)),
   (reason || more) && el('p', {class: 'clip soft'}, withCode(reason), more)]
 
-// What was published within a minute with the same text to the same person.
-const twinText = ({id, published_at: at}, own) => {
+// What was published within a minute with the same title to the same person.
+const person = (audience) => audience?.kind === 'installations' ? 'installation' : 'user'
+const twinText = ({id, published_at: at, state: word}, own, audience) => {
   const gap = Date.parse(at) - Date.parse(own)
-  return el('p', {class: 'clip', 'data-twin': true}, 'Another request with the same text went to the same person ', gap ? `${duration(Math.abs(gap))} ${gap > 0 ? 'later' : 'earlier'}` : 'at the same moment', ': ', to(id), '.')
+  return el('p', {class: 'clip', 'data-twin': true}, 'Another request with the same title was published to the same ', person(audience), ' ', gap ? `${duration(Math.abs(gap))} ${gap > 0 ? 'later' : 'earlier'}` : 'at the same moment', ': ', to(id), ` (${word.replaceAll('_', ' ')}).`)
 }
 
 const twice = (doubts) => doubts.length > 0 && state(`Devices may have rung twice: ${doubts.join('; ')}.`, 'warn')
@@ -159,7 +160,7 @@ function family(answer) {
     ['Part of', parent && [to(parent.id), `, ${count(parent.chunk + 1)} of ${count(parent.chunks)}`]],
     ['Parts', parts && [found(`All ${count(parts.count)}`, `request:${id}.*`), `: ${counts({...parts, count: 0, not_sent: 0})}`]],
     ['Replays', life?.replays?.length > 0 && lines(life.replays.slice(-20), (one) => [to(one.request_id), state(one.state, tone(one.state)), time(one.at)])],
-    ['Same text to the same user', answer.twins?.length > 0 && lines(answer.twins, (one) => [to(one.id), state(one.state.replaceAll('_', ' '), tone(one.state)), time(one.published_at)])],
+    [`Same title to the same ${person(answer.to)}`, answer.twins?.length > 0 && lines(answer.twins, (one) => [to(one.id), state(one.state.replaceAll('_', ' '), tone(one.state)), time(one.published_at)])],
     ['Duplicates', life?.duplicates > 0 && found(plural(life.duplicates, 'duplicate'), `request:${quoted(id)} state:duplicate`)],
   ].filter(([, value]) => value)
 }
@@ -202,7 +203,7 @@ function open(view) {
     const {verdict = {code: answer.state, text: placeText(answer.whereabouts) ?? answer.state}, twins = []} = answer, began = own?.timings?.published_at ?? answer.accepted_at
     show(headline, told(verdict, outcomes.length ? ` The hub said: ${[...new Set(outcomes.map((one) => one.hub_state ?? one.state))].join(', ')}.` : ''),
       own?.error && el('p', {class: 'clip'}, errorText(own.error)),
-      isRepaired && verdict.code !== 'repaired' && el('p', {}, state('A replay has repaired it.', 'good')), twins.map((one) => twinText(one, began)))
+      isRepaired && verdict.code !== 'repaired' && el('p', {}, state('A replay has repaired it.', 'good')), twins.map((one) => twinText(one, began, answer.to)))
     show(list, steps(answer, cause))
     const relatives = family(answer)
     kin.hidden = !relatives.length
@@ -252,7 +253,8 @@ function open(view) {
   let isAsking = false, wait = 2, ticks = 0
   const isSettled = () => {
     const {own, outcomes} = read(answer)
-    return own ? !own.targets?.accepted || outcomes.length > 0 || wait >= 60 : answer.whereabouts?.state === 'done'
+    // A result may be on its way into the index after the workers are done.
+    return own ? !own.targets?.accepted || outcomes.length > 0 || wait >= 60 : answer.whereabouts?.state === 'done' && wait >= 60
   }
   const timer = setInterval(async () => {
     if (!answer || isAsking || isQuiet() || isSettled() || ++ticks < wait) return

@@ -181,7 +181,7 @@ extension APIOperation {
                     (
                         "twins",
                         JSONSchema.list(of: twinSchema)
-                            .described("Requests with the same text to the same person within a minute; with ?life=true.")
+                            .described("Others with this title to the same person within a minute, no replays; with ?life=true.")
                     ),
                 ], required: ["id", "state", "accepted_at"], isOpen: true),
             example: [

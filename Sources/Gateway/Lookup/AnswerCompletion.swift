@@ -37,7 +37,7 @@ struct AnswerCompletion: Sendable {
         _ found: LookupAnswer, query: LookupQuery, for asker: Asker, then: @escaping @Sendable (LookupAnswer) -> Void
     ) {
         guard let place = found.place, topics.contains(place.record.partition.topic),
-            query.wantsPayload || query.wait == 0 && asker.mayRead || found.request.map(heldRequests.mayConcern) ?? false
+            query.wantsPayload || asker.mayRead && isSearched(found, by: query) || found.request.map(heldRequests.mayConcern) ?? false
         else { return then(found) }
         read(place.record, "key/" + asker.keyID) { result in
             var found = found
@@ -45,6 +45,11 @@ struct AnswerCompletion: Sendable {
             take(record, at: place, into: &found, query: query, for: asker)
             findOriginal(of: found, for: asker) { found in findTwins(of: found, query: query, for: asker, then: then) }
         }
+    }
+
+    /// True if Kafka is asked in any case, so that one record more costs little.
+    private func isSearched(_ found: LookupAnswer, by query: LookupQuery) -> Bool {
+        query.wantsLife || found.report != nil && query.wait == 0
     }
 
     /// Takes what a record says of a request, if it is its own and the asker may see it. Of its value anything but JSON is left out.
@@ -63,7 +68,7 @@ struct AnswerCompletion: Sendable {
             found.held = heldRequests.spans(of: record, at: place, of: published)
             found.story.take(found.held, now: now, namesAuthors: false)
         }
-        if asker.mayRead, query.wait == 0 {
+        if asker.mayRead, query.wantsPayload || isSearched(found, by: query) {
             found.facts = facts
             found.story.audience = facts.audience
         }

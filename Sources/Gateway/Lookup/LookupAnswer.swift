@@ -22,7 +22,7 @@ struct LookupAnswer: Sendable {
     var payload: [UInt8]?
     /// The facts in its record.
     var facts: RequestFacts?
-    /// Other requests with the same text to the same person, within a minute. Nil if they were not looked for, or not in time.
+    /// Other requests with the same title to the same person, within a minute. Nil if they were not looked for, or not in time.
     var twins: [Twin]?
     /// Its story, which has a verdict.
     var story: RequestStory
@@ -114,6 +114,7 @@ extension RequestStory {
             return
         }
         publishedAt = request.acceptedAt
+        cancelledAt = cancelledAt ?? request.cancelledAt
         // A search that found more has said it already.
         guard ending != nil || standing == .open else { return }
         (ending, original, doubts) = (nil, nil, [])

@@ -235,13 +235,20 @@ struct LookupEndpoints: Sendable {
         _ key: PublishedRequests.Key, query: LookupQuery, whereabouts report: WhereaboutsReport?, for call: LookupCall
     ) {
         guard let request = lookup[key] else { return call.refuse(.unknownRequest) }
-        complete(LookupAnswer(request: request, report: report, at: lookup.clock.wall()), query: query, to: call)
+        var found = LookupAnswer(request: request, report: report, at: lookup.clock.wall())
+        noteIndex(in: &found)
+        complete(found, query: query, to: call)
     }
 
     private func show(_ report: WhereaboutsReport, query: LookupQuery, to call: LookupCall) {
         var found = LookupAnswer(report: report, at: lookup.clock.wall())
-        if report.whereabouts.state == .done, isIndexBehind() { found.story.obstacle = .indexBehind }
+        noteIndex(in: &found)
         complete(found, query: query, to: call)
+    }
+
+    /// Notes that the result of one that the workers are done with may not be in the index yet.
+    private func noteIndex(in found: inout LookupAnswer) {
+        if found.report?.whereabouts.state == .done, isIndexBehind() { found.story.obstacle = .indexBehind }
     }
 
     private func answer(
@@ -289,7 +296,11 @@ struct LookupEndpoints: Sendable {
     private func cancel(_ key: PublishedRequests.Key?, reason: String?, for call: LookupCall) {
         guard let key else { return call.refuse(.unknownRequest) }
         guard let request = lookup[key], call.asker.mayCancel(request.owner) else { return call.refuse(.notYourRequest) }
-        cancelling.cancel(request, of: call.asker, reason: reason, at: lookup.clock.wall(), then: call.answer)
+        let moment = lookup.clock.wall()
+        cancelling.cancel(request, of: call.asker, reason: reason, at: moment) { [lookup] answer in
+            if answer.status == 202 { lookup.noteCancelled(key, at: moment) }
+            call.answer(answer)
+        }
     }
 }
 

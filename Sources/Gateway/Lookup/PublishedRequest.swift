@@ -60,6 +60,8 @@ struct PublishedRequest: Sendable {
     var notBefore: Timestamp?
     /// Whether it was found at its place, and not published here.
     var isFound = false
+    /// The moment at which this gateway cancelled it; nil for one that it did not cancel.
+    var cancelledAt: Timestamp?
     /// Its record's place; nil until Kafka has said it.
     var place: RequestPlace?
     /// Its final result, once there is one.

@@ -116,6 +116,11 @@ struct PublishedRequests: Sendable {
         remove(key)
     }
 
+    /// Notes that it was cancelled; the first time counts.
+    mutating func noteCancelled(_ key: Key, at now: Timestamp) {
+        change(key) { $0.request.cancelledAt = $0.request.cancelledAt ?? now }
+    }
+
     /// Takes a result of a request; one of another kind, or of another's request, changes nothing.
     mutating func take(_ result: ResultRecord, at now: Timestamp) {
         for key in (entries[result.requestID] ?? []).map({ Key(id: result.requestID, number: $0.number) }) {

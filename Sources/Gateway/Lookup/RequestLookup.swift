@@ -110,6 +110,11 @@ final class RequestLookup: Sendable {
     /// Notes that a record of it was not written.
     func forget(_ key: PublishedRequests.Key) { requests.withLock { $0.noteNotWritten(key) } }
 
+    /// Notes that its cancellation was written.
+    func noteCancelled(_ key: PublishedRequests.Key, at moment: Timestamp) {
+        requests.withLock { $0.noteCancelled(key, at: moment) }
+    }
+
     // MARK: Asking
 
     /// A request as it is now; nil for one that is not known any more.

@@ -4,7 +4,7 @@ import PushModel
 import ResultQuery
 import Synchronization
 
-/// Another request with the same text to the same person.
+/// Another request with the same title to the same person.
 struct Twin: Sendable, Equatable {
     let id: String
     let publishedAt: Timestamp
@@ -13,7 +13,7 @@ struct Twin: Sendable, Equatable {
     var json: [UInt8] { JSONObject(["id": id, "published_at": publishedAt.text, "state": state]).bytes }
 }
 
-/// Finds other requests with the same text to the same person about the same time.
+/// Finds other requests with the same title to the same person about the same time.
 struct TwinQuery: Sendable {
     /// The longest time between twins, in milliseconds.
     static let reach: Int64 = 60_000
@@ -25,6 +25,8 @@ struct TwinQuery: Sendable {
     private let id: String
     private let publishedAt: Int64
     private let title: String
+    /// The request, or the first of all whose replay it is.
+    private let root: String
     let filter: ResultFilter
 
     /// A query for the twins of a request. Nil for one that went to more than one person, or has no text.
@@ -38,6 +40,7 @@ struct TwinQuery: Sendable {
         guard facts.audience.count == 1, let name = facts.audience.names.first, let title = facts.title, !title.isEmpty
         else { return nil }
         (id, self.publishedAt, self.title) = (facts.id, publishedAt.milliseconds, Sought.folded(title))
+        root = facts.root
         var filter = ResultFilter()
         filter.add(Sought(subject, values: [Sought.Value(name)]))
         filter.add(since: publishedAt.adding(milliseconds: -Self.reach).milliseconds)
@@ -58,13 +61,18 @@ struct TwinQuery: Sendable {
     func twins(in rows: [SearchRow]) -> [Twin] {
         let near = publishedAt.addingSaturated(-Self.reach)...publishedAt.addingSaturated(Self.reach)
         let found = rows.filter { row in
-            row.isNamed && row.id != id && near.contains(row.publishedAt)
+            row.isNamed && row.id != id && row.facts?.root != root && near.contains(row.publishedAt)
                 && (row.facts?.title).map { Sought.folded($0) == title } ?? false
         }
         return found.prefix(Self.limit).map {
             Twin(id: $0.id, publishedAt: Timestamp(milliseconds: $0.publishedAt), state: $0.state)
         }
     }
+}
+
+extension RequestFacts {
+    /// The request, or the first of all whose replay it is. A replay has its title and its person, and is named as a replay.
+    fileprivate var root: String { replay?.root ?? replayed ?? id }
 }
 
 /// Answers that wait for twins, but not for long.

@@ -1,5 +1,6 @@
 import Publishing
 import PushModel
+import Replay
 import ResultQuery
 
 /// The reasons for which devices may have rung twice, by the results of a request and of its replays.
@@ -12,19 +13,19 @@ struct Doubts {
 
     /// The doubts, the gravest first.
     var all: [RequestStory.Doubt] {
-        guard let own = Sending(final) else { return [] }
+        guard let own = ResultCalls(final) else { return [] }
         var doubts: [RequestStory.Doubt] = own.hasLostAnswer ? [.lostAnswer] : []
-        let sent = life.own.filter { $0.kind == "final" }.compactMap(Sending.init).filter(\.reaches)
+        let sent = life.own.filter { $0.kind == "final" }.compactMap(ResultCalls.init).filter(\.reaches)
         let kinds = Set(sent.map(\.id)).count
         if kinds > 1 { doubts.append(.sentTwice(kinds)) }
-        if life.replays.compactMap(Sending.init).contains(where: own.isInDoubt) { doubts.append(.repeatedDoubt) }
+        if life.replays.compactMap(ResultCalls.init).contains(where: own.isInDoubt) { doubts.append(.repeatedDoubt) }
         if sent.count > kinds { doubts.append(.secondResult) }
         return doubts
     }
 }
 
-/// The calls of one result, as far as doubts are about them.
-private struct Sending {
+/// The calls of one result, and those that it repeats as a replay.
+struct ResultCalls {
     private struct Attempt {
         var call: Int64
         var hasLeft: Bool
@@ -35,6 +36,9 @@ private struct Sending {
     private static let statusesWithoutAnswer: Set<Int64> = [499, 520, 522, 524]
 
     let id: String
+    let state: String
+    /// The record of the request.
+    private(set) var place: RecordPlace?
     /// True if devices were, or may have been, reached.
     let reaches: Bool
     private let doubted: Set<Int64>
@@ -42,30 +46,38 @@ private struct Sending {
     private let isAmbiguous: Bool
     private let attempts: [Attempt]
     /// Of a replay, the calls that it repeats. Nil for all.
-    private var repeated: Set<Int64>?
+    private(set) var repeated: Set<Int64>?
+    /// Of a replay, the request that it replays.
+    private(set) var parent: String?
+    /// The calls that the hub did not accept. Nil if they are not told one by one.
+    private(set) var open: Set<Int64>?
 
     init?(_ result: ResultRecord) {
         var document = JSONDocument()
         guard document.readResult(result.json.span) else { return nil }
         let root = document.root
         id = document.text("result_id", of: root) ?? ""
+        state = result.state
         isAmbiguous = result.outcome == Outcome.ambiguous.rawValue
         let targets = document.member("targets", of: root)
         reaches = ["accepted", "ambiguous"].contains { (name: StaticString) in
             targets.flatMap { document.integer(name, of: $0) } ?? 0 > 0
         }
-        var (callCount, doubted) = (0, Set<Int64>())
+        var (callCount, doubted, open) = (0, Set<Int64>(), Set<Int64>())
         if let sends = document.member("sends", of: root) {
             document.forEachElement(of: sends) { send in
+                let (outcome, index) = (
+                    document.text("outcome", of: send), document.integer("index", of: send) ?? Int64(callCount)
+                )
                 callCount += 1
-                if document.text("outcome", of: send) == Outcome.ambiguous.rawValue,
-                    let index = document.integer("index", of: send)
-                {
-                    doubted.insert(index)
-                }
+                if outcome == Outcome.ambiguous.rawValue { doubted.insert(index) }
+                if outcome != Outcome.success.rawValue { open.insert(index) }
             }
         }
         hasCalls = callCount > 0
+        // A result has the first calls one by one.
+        let planned = targets.flatMap { document.integer("planned", of: $0) } ?? 0
+        self.open = hasCalls && callCount >= planned ? open : nil
         self.doubted = doubted
         var attempts: [Attempt] = []
         if let list = document.member("attempts", of: root) {
@@ -80,11 +92,13 @@ private struct Sending {
             }
         }
         self.attempts = attempts
-        if let replay = document.member("replay", of: root), let sends = document.member("sends", of: replay) {
-            var calls: Set<Int64> = []
-            document.forEachElement(of: sends) { if let index = document.integer(at: $0) { calls.insert(index) } }
-            repeated = calls
-        }
+        place = RecordPlace(document, originOf: root)
+        guard let replay = document.member("replay", of: root) else { return }
+        parent = document.text("parent_request_id", of: replay)
+        guard let sends = document.member("sends", of: replay) else { return }
+        var calls: Set<Int64> = []
+        document.forEachElement(of: sends) { if let index = document.integer(at: $0) { calls.insert(index) } }
+        repeated = calls
     }
 
     /// True if an attempt had no answer, and its call was made again.
@@ -98,7 +112,7 @@ private struct Sending {
     }
 
     /// True if a replay repeated a call that may have arrived.
-    func isInDoubt(after replay: Sending) -> Bool {
+    func isInDoubt(after replay: ResultCalls) -> Bool {
         guard replay.reaches else { return false }
         guard hasCalls else { return isAmbiguous }
         return replay.repeated.map { !doubted.isDisjoint(with: $0) } ?? !doubted.isEmpty

@@ -103,7 +103,8 @@ struct EndingWords {
 
     /// The verdict if the hub's outcomes say of every call that no device was reached.
     private var reachedNobody: Verdict? {
-        guard case .known(let outcomes) = story.telemetry, !outcomes.isEmpty, outcomes.count >= ending.accepted ?? 0,
+        guard ending.state == "sent", !story.doubts.contains(where: \.isOfMoreResults),
+            case .known(let outcomes) = story.telemetry, !outcomes.isEmpty, outcomes.count >= ending.accepted ?? 0,
             ending.ambiguous ?? 0 == 0
         else { return nil }
         let fates = Set(outcomes.map(Fate.init))
@@ -112,7 +113,7 @@ struct EndingWords {
             fates.contains(.refused)
             ? "the push services refused every one" : "the hub knows none \(Self.owner(story.audience))"
         return Verdict(
-            .reachedNobody, text: "Reached no device: \(why).", because: note(ending.state == "sent" ? "\(sentThen)." : nil))
+            .reachedNobody, text: "Reached no device: \(why).", because: note("\(sentThen)."))
     }
 
     /// `of this user`.
@@ -148,9 +149,9 @@ struct EndingWords {
         if mayHaveRung {
             return Verdict(.mayHaveRung, text: "Failed; it may have rung: \(cause).", because: note("A replay may ring twice."))
         }
-        let parts = (ending.parts ?? 0) > 1 ? " in all \(ending.parts ?? 0) parts" : ""
         return Verdict(
-            .failed, text: "Failed\(parts)\(then): \(cause).", because: note("No device was reached.", or: replayOfAll))
+            .failed, text: "Failed\(parts(ending.partsFailed))\(then): \(cause).",
+            because: note("No device was reached.", or: replayOfAll))
     }
 
     private var expired: Verdict {
@@ -158,7 +159,8 @@ struct EndingWords {
             code == .expiredOnHold
             ? "its time was over while a hold stood" : "its time was over before the hub had accepted it"
         return Verdict(
-            .expired, text: "Expired\(then): \(why).", because: note(mayHaveRung ? "It may have rung." : "It was not sent."))
+            .expired, text: "Expired\(parts(ending.partsExpired))\(then): \(why).",
+            because: note(mayHaveRung ? "It may have rung." : "It was not sent."))
     }
 
     private var cancelled: Verdict {
@@ -167,10 +169,14 @@ struct EndingWords {
             return Verdict(.dryRun, text: "A dry run: nothing was sent.", because: note(nil))
         }
         if code != .cancelled, code != nil {
-            return Verdict(.cancelled, text: "Given up\(then): \(cause).", because: note(mayHaveRung ? "It may have rung." : nil))
+            return Verdict(
+                .cancelled, text: "Given up\(parts(ending.partsCancelled))\(then): \(cause).",
+                because: note(mayHaveRung ? "It may have rung." : nil))
         }
         let reason = message.hasPrefix("cancelled: ") ? "The reason given: “\(message.dropFirst(11))”." : nil
-        return Verdict(.cancelled, text: "Cancelled\(then).", because: note(mayHaveRung ? "It may have rung." : reason))
+        return Verdict(
+            .cancelled, text: "Cancelled\(parts(ending.partsCancelled))\(then).",
+            because: note(mayHaveRung ? "It may have rung." : reason))
     }
 
     private var repetition: Verdict {
@@ -194,20 +200,26 @@ struct EndingWords {
     }
 
     private var repaired: Verdict? {
-        guard story.replays.contains("sent") else { return nil }
-        return switch ResultState(rawValue: ending.state) {
-        case .partial:
-            Verdict(
-                .repaired, text: "Sent in part at first, and a replay sent the rest.", because: note("It had failed: \(cause)."))
-        case .failed, .rejected, .expired, .cancelled:
-            Verdict(.repaired, text: "Not sent at first, and a replay sent it.", because: note("It had ended so: \(cause)."))
-        default: nil
+        guard isRepaired else { return nil }
+        let rest = story.replays.contains(RequestStory.Replay("sent")) ? "all of it" : "the rest"
+        return ResultState(rawValue: ending.state) == .partial
+            ? Verdict(
+                .repaired, text: "Sent in part at first, and a replay sent \(rest).", because: note("It had failed: \(cause)."))
+            : Verdict(
+                .repaired, text: "Not sent at first, and a replay sent it.", because: note("It had ended so: \(cause)."))
+    }
+
+    /// True if it was not sent everywhere, and replays have sent what was not.
+    private var isRepaired: Bool {
+        switch ResultState(rawValue: ending.state) {
+        case .partial, .failed, .rejected, .expired, .cancelled: story.isRepaired
+        default: false
         }
     }
 
     private var other: Verdict {
         let word = ending.state.filter { $0 != "`" }
-        return Verdict(.notKnown, text: "It has ended in a way that is not known here: `\(word)`.", because: note(nil))
+        return Verdict(.notKnown, text: "It has ended as `\(word)`, which is not known here.", because: note(nil))
     }
 
     private func text(of doubt: RequestStory.Doubt) -> String {
@@ -231,6 +243,18 @@ struct EndingWords {
 
     /// ` at 14:05:12`, or nothing.
     private var then: String { ending.at.map { " at \(words.second($0))" } ?? "" }
+
+    /// ` in all 300 parts`, or ` in 200 of 300 parts (60 expired, 40 cancelled)`. Nothing where that is not known.
+    private func parts(_ count: Int?) -> String {
+        guard let count, let all = ending.parts, all > 1 else { return "" }
+        guard count < all else { return " in all \(all) parts" }
+        let state = ResultState(rawValue: ending.state)
+        let others = [
+            (ResultState.failed, ending.partsFailed, "failed"), (.expired, ending.partsExpired, "expired"),
+            (.cancelled, ending.partsCancelled, "cancelled"),
+        ].filter { $0.0 != state && $0.1 ?? 0 > 0 }.map { "\($0.1 ?? 0) \($0.2)" }
+        return " in \(count) of \(all) parts" + (others.isEmpty ? "" : " (\(others.joined(separator: ", ")))")
+    }
 
     private var cause: String { Self.cause(of: ending.code) }
 
@@ -267,21 +291,27 @@ struct EndingWords {
 
     /// A reason, a further one, and the fate of replays and repetitions.
     private func note(_ reason: String?, or more: String? = nil) -> String? {
-        let replay = story.replays.isEmpty || story.replays.contains("sent") ? nil : "A replay of it \(replayFate)."
+        let replay = isRepaired ? nil : replay
         let again = story.isRepeated ? "Its id was published again, and that was not sent." : nil
         let sentences = [reason, more, replay, again].compactMap(\.self)
         return sentences.isEmpty ? nil : sentences.joined(separator: " ")
     }
 
-    private var replayFate: String {
-        switch story.replays.last.flatMap(ResultState.init(rawValue:)) {
-        case .partial: "was sent in part"
-        case .failed: "failed, too"
-        case .rejected: "was rejected"
-        case .expired: "expired"
-        case .cancelled: "was cancelled"
-        case .duplicate: "was not sent, as a repetition"
-        default: "has not ended"
-        }
+    /// The fate of the last replay that was sent, or else of the last one.
+    private var replay: String? {
+        guard let replay = story.replays.last(where: { $0.state == "sent" }) ?? story.replays.last else { return nil }
+        let fate =
+            switch ResultState(rawValue: replay.state) {
+            case .sent: ending.state == "sent" ? "was sent, too" : "was sent"
+            case .partial: "was sent in part"
+            case .failed: ending.state == "failed" ? "failed, too" : "failed"
+            case .rejected: "was rejected"
+            case .expired: "expired"
+            case .cancelled: "was cancelled"
+            case .duplicate: "was not sent, as a repetition"
+            default: "has not ended"
+            }
+        let part = replay.calls.map { Counted.text($0.count, "of its calls", "of its calls") } ?? "it"
+        return "A replay of \(part) \(fate)."
     }
 }

@@ -17,11 +17,15 @@ extension RequestStory {
         take(final)
         isRepeated = !final.isRepetition && life.own.contains(where: \.repeatsItsID)
         doubts = Doubts(life, final: final).all
-        replays = life.replays.filter { $0.kind == "final" }.map(\.state)
+        replays = life.replays.filter { $0.kind == "final" }.compactMap(ResultCalls.init).filter { $0.parent == life.id }
+            .map { Replay($0.state, of: $0.repeated) }
         var outcomes: [Int64: Outcome] = [:]
+        let place = ResultCalls(final)?.place
         for result in life.own where result.kind == "outcome" {
             var document = JSONDocument()
             guard document.readResult(result.json.span) else { continue }
+            // Another record with the same id has calls of its own.
+            if let place, let other = RecordPlace(document, originOf: document.root), other != place { continue }
             outcomes[document.call ?? -1] = Outcome(state: result.state, code: result.errorCode)
         }
         // Outcomes of parts are told under the ids of these.
@@ -36,6 +40,10 @@ extension RequestStory {
         self.init(id: report.id, publishedAt: place.origin?.timestamp ?? place.divided?.at)
         cancelledAt = report.cancelledAt
         let request = place.found?.request
+        if let letter = report.deadLetter {
+            standing = .deadLetter(reason: letter.message)
+            return
+        }
         switch place.state {
         case .published: standing = .published
         case .inWork: standing = .inWork
@@ -58,6 +66,9 @@ extension RequestStory {
         let root = document.root
         var ending = Ending(document)
         ending.at = ending.at ?? (final.timestamp > 0 ? Timestamp(milliseconds: final.timestamp) : nil)
+        let calls = ResultCalls(final)
+        ending.open = calls?.open
+        doubts = calls?.hasLostAnswer == true ? [.lostAnswer] : []
         self.ending = ending
         publishedAt = document.member("timings", of: root).flatMap { document.moment("published_at", of: $0) } ?? publishedAt
         if let parent = document.member("parent", of: root), let id = document.text("id", of: parent),
@@ -133,6 +144,9 @@ extension RequestStory.Ending {
         if let parts = document.member("parts", of: root) {
             self.parts = count("count", of: parts)
             partsSent = count("sent", of: parts)
+            partsFailed = count("failed", of: parts)
+            partsExpired = count("expired", of: parts)
+            partsCancelled = count("cancelled", of: parts)
         }
     }
 

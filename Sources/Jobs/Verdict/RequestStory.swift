@@ -17,8 +17,8 @@ package struct RequestStory: Sendable, Equatable {
     package var telemetry = Telemetry.notSearched
     /// The reasons for which devices may have rung twice, the gravest first.
     package var doubts: [Doubt] = []
-    /// The states of its replays, oldest first.
-    package var replays: [String] = []
+    /// Its replays that have ended, oldest first. Those of its parts, and of replays, are not among them.
+    package var replays: [Replay] = []
     /// The request that it repeats.
     package var original: Original?
     /// True if its id was published again, which was not sent.
@@ -62,13 +62,36 @@ package struct RequestStory: Sendable, Equatable {
         package var took: Int64?
         /// The number of calls, of those that the hub accepted, and of those in doubt.
         package var planned, accepted, ambiguous: Int?
+        /// The calls that the hub did not accept. Nil if they are not told one by one.
+        package var open: Set<Int64>?
         /// The number of its parts, and of those that were sent.
         package var parts, partsSent: Int?
+        /// The numbers of parts that failed, that expired, and that were cancelled.
+        package var partsFailed, partsExpired, partsCancelled: Int?
         /// The safety of a replay.
         package var safety: String?
 
         /// A result of which nothing but its state and class are known.
         package init(state: String, outcome: String) { (self.state, self.outcome) = (state, outcome) }
+    }
+
+    /// A replay by its final result.
+    package struct Replay: Sendable, Equatable {
+        /// The state.
+        package var state: String
+        /// The calls that it repeats, or nil for all.
+        package var calls: Set<Int64>?
+
+        /// A replay.
+        package init(_ state: String, of calls: Set<Int64>? = nil) { (self.state, self.calls) = (state, calls) }
+    }
+
+    /// True if replays that were sent have repeated all that the hub had not accepted.
+    var isRepaired: Bool {
+        let sent = replays.filter { $0.state == "sent" }
+        guard sent.allSatisfy({ $0.calls != nil }) else { return true }
+        guard let open = ending?.open, !open.isEmpty else { return false }
+        return open.isSubset(of: sent.reduce(into: []) { $0.formUnion($1.calls ?? []) })
     }
 
     /// The outcomes of the calls that the hub had accepted.
@@ -106,6 +129,14 @@ package struct RequestStory: Sendable, Equatable {
         case secondResult
         /// A replay repeated a call that may have arrived.
         case repeatedDoubt
+
+        /// True if other results than the one that counts tell of devices that may have been reached.
+        var isOfMoreResults: Bool {
+            switch self {
+            case .sentTwice, .secondResult: true
+            case .lostAnswer, .repeatedDoubt: false
+            }
+        }
     }
 
     /// The request that another one repeats.

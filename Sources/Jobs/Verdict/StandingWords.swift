@@ -23,7 +23,8 @@ struct StandingWords {
             guard let obstacle else {
                 return Verdict(.published, text: "\(published), and no result of it has been read yet.", because: nil)
             }
-            return Verdict(.notKnown, text: "\(unknown): \(obstacle).", because: since)
+            let cancelled = story.cancelledAt.map { "It was cancelled at \(words.second($0))." }
+            return Verdict(.notKnown, text: "\(unknown): \(obstacle).", because: cancelled ?? since)
         case .published:
             return Verdict(.published, text: "\(published), and no worker has read it yet.", because: obstacle?.capitalSentence)
         case .inWork:
@@ -58,6 +59,8 @@ struct StandingWords {
     private var canEnd: Bool {
         switch story.standing {
         case .done, .unknown, .deadLetter: false
+        // It may have ended without anybody here knowing it.
+        case .open: story.obstacle == nil
         default: true
         }
     }
@@ -68,7 +71,9 @@ struct StandingWords {
         let tried = attempts > 0 ? "Tried \(attempts == 1 ? "once" : "\(attempts) times"), and waits" : "Waits"
         guard let due else { return Verdict(.waiting, text: "\(tried) in a delay lane.", because: hubSentence ?? since) }
         guard due > now else {
-            return Verdict(.waiting, text: "Has waited for \(words.minute(due)), and goes on now.", because: hubSentence ?? since)
+            return Verdict(
+                .waiting, text: "Was due at \(words.minute(due)), and no worker has gone on with it yet.",
+                because: hubSentence ?? since)
         }
         return Verdict(
             .waiting, text: "\(tried) for \(words.minute(due)) (\(words.distance(to: due))).", because: hubSentence ?? since)

@@ -3,6 +3,7 @@ package import GroupPositions
 import Kafka
 package import PushModel
 import Replay
+import ResultQuery
 
 /// The place of a request that has no result yet, and where it was searched for.
 package struct WhereaboutsReport: Sendable {
@@ -28,6 +29,17 @@ package struct WhereaboutsReport: Sendable {
     package let gaps: [ReportGap]
     /// The addresses of the brokers that were called.
     package var brokers = ""
+    /// The dead letter of its record, or nil for none.
+    package var deadLetter: Letter?
+
+    /// A record that could not be read.
+    package struct Letter: Sendable, Equatable {
+        /// The reason in a sentence.
+        package let message: String?
+
+        /// A record that could not be read.
+        package init(message: String?) { self.message = message }
+    }
 }
 
 /// Searches for a request that has no result yet in the topics where it may stand, from their ends back and not beyond a limit. One call at
@@ -37,6 +49,8 @@ package struct WhereaboutsSearch {
     static let limit: Int64 = 20_000
     /// The most offsets of the topic of parents that are read, whose records are small.
     static let partsLimit: Int64 = 200_000
+    /// The longest time for which dead letters are read.
+    private static let deadLetterPatience = Duration.seconds(2)
 
     private let id: String
     /// The place of the request, if its id is one.
@@ -82,9 +96,15 @@ package struct WhereaboutsSearch {
                 whereabouts = RequestWhereabouts(foundRequests, divided: try searchParts(), now: now)
             } catch { try note(error, of: terms.parents) }
         }
+        var letter: WhereaboutsReport.Letter?
+        if whereabouts.state == .done, let origin = whereabouts.origin {
+            do throws(JobFailure) { letter = try searchDeadLetters(for: origin) } catch {
+                try note(error, of: context.topics.deadLetters)
+            }
+        }
         return WhereaboutsReport(
             id: id, whereabouts: whereabouts, now: now, extents: extents, gaps: gaps,
-            brokers: terms.kafka.bootstrapServers)
+            brokers: terms.kafka.bootstrapServers, deadLetter: letter)
     }
 
     private mutating func note(_ failure: JobFailure, of topic: String) throws(JobFailure) {
@@ -137,6 +157,30 @@ package struct WhereaboutsSearch {
             reader.take(key: record.key, value: record.value, at: Timestamp(milliseconds: record.timestamp ?? 0))
         }
         return reader.divided
+    }
+
+    /// Searches the dead letters that were written since a record was published for it, for a while.
+    private func searchDeadLetters(for origin: RecordOrigin) throws(JobFailure) -> WhereaboutsReport.Letter? {
+        var since = ResultFilter()
+        if origin.isDated { since.add(since: origin.timestamp.milliseconds.addingSaturated(-BackwardScan.disorder)) }
+        var backward = BackwardScan(TopicScan(context, topic: context.topics.deadLetters), since, now: context.now())
+        var found: WhereaboutsReport.Letter?
+        let deadline = Deadline(after: Self.deadLetterPatience)
+        do throws(JobFailure) {
+            while found == nil, !backward.isDone {
+                let step = try backward.readNext(until: deadline) { record in
+                    guard record.number(ofHeader: "pushfan-dlq-offset") == origin.offset,
+                        let letter = DeadLetter(FetchedRecord(record)), letter.topic == origin.topic,
+                        letter.partition == origin.partition, letter.reason != DeadLetter.notTaken
+                    else { return }
+                    found = WhereaboutsReport.Letter(message: letter.message)
+                }
+                guard case .read = step else { break }
+            }
+        } catch {
+            guard case .kafka(let fault, _) = error, fault.isUnknownTopicOrPartition else { throw error }
+        }
+        return found
     }
 
     private mutating func search(

@@ -47,7 +47,19 @@ enum ShowCommand {
         }
         let context = invocation.jobContext(settings, timeout: timeout)
         var story = RequestStory(life)
-        if let place = life.place { story.take(from: context, at: place, by: settings) }
+        var place = life.place
+        // The request that had the id first may be on its way, as the gateway says of it, too.
+        if life.final?.repeatsItsID == true {
+            var search = WhereaboutsSearch(for: id, in: settings.groupTerms, context: context)
+            let report = try invocation.perform(settings) { () throws(JobFailure) in try search.run() }
+            if ![.done, .unknown].contains(report.whereabouts.state) {
+                story = RequestStory(report)
+                place = report.whereabouts.origin.map {
+                    RecordPlace(topic: $0.topic, partition: $0.partition, offset: $0.offset)
+                }
+            }
+        }
+        if let place { story.take(from: context, at: place, by: settings) }
         story.findOriginal(by: answers, context)
         try write(life, latest, story.verdict(for: invocation), invocation, by: context)
         guard isWaiting, life.final == nil else { return .done }

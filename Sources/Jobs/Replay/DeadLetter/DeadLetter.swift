@@ -47,7 +47,7 @@ struct DeadLetter {
     }
 
     /// The reason of a letter that stands for a result which brokers do not take.
-    private static let notTaken = "not_taken"
+    static let notTaken = "not_taken"
 
     /// The value with changes, or nil when it is no request, before or with them. Without any it stays the same, byte for byte.
     ///
