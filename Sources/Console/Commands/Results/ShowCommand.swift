@@ -35,7 +35,7 @@ enum ShowCommand {
                 let place = RecordPlace(topic: origin.topic, partition: origin.partition, offset: origin.offset)
                 story.take(from: context, at: place, by: settings)
             }
-            try write(report, story.verdict(for: invocation), invocation)
+            try write(report, verdict: story.verdict(for: invocation), for: invocation)
             if invocation.arguments.format().isForPeople, let origin = report.whereabouts.origin {
                 let place = RecordPlace(topic: origin.topic, partition: origin.partition, offset: origin.offset)
                 for span in held(id, at: place, hub: nil, final: nil, by: context, for: invocation) {
@@ -61,7 +61,7 @@ enum ShowCommand {
         }
         if let place { story.take(from: context, at: place, by: settings) }
         story.findOriginal(by: answers, context)
-        try write(life, latest, story.verdict(for: invocation), invocation, by: context)
+        try write(life, latest, verdict: story.verdict(for: invocation), for: invocation, by: context)
         guard isWaiting, life.final == nil else { return .done }
         throw CommandFailure(.temporary, "the final result has not come in time")
     }
@@ -82,7 +82,7 @@ enum ShowCommand {
     }
 
     private static func write(
-        _ report: WhereaboutsReport, _ verdict: Verdict, _ invocation: Invocation
+        _ report: WhereaboutsReport, verdict: Verdict, for invocation: Invocation
     ) throws(CommandFailure) {
         let format = invocation.arguments.format()
         switch format {
@@ -107,7 +107,7 @@ enum ShowCommand {
     }
 
     private static func write(
-        _ life: RequestLife, _ latest: ResultRecord, _ verdict: Verdict, _ invocation: Invocation, by context: JobContext
+        _ life: RequestLife, _ latest: ResultRecord, verdict: Verdict, for invocation: Invocation, by context: JobContext
     ) throws(CommandFailure) {
         let format = invocation.arguments.format()
         switch format {
