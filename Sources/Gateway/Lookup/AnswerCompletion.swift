@@ -37,7 +37,8 @@ struct AnswerCompletion: Sendable {
         _ found: LookupAnswer, query: LookupQuery, for asker: Asker, then: @escaping @Sendable (LookupAnswer) -> Void
     ) {
         guard let place = found.place, topics.contains(place.record.partition.topic),
-            query.wantsPayload || asker.mayRead && isSearched(found, by: query) || found.request.map(heldRequests.mayConcern) ?? false
+            query.wantsPayload || asker.mayRead && isSearched(found, by: query)
+                || found.request.map(heldRequests.mayConcern) ?? false
         else { return then(found) }
         read(place.record, "key/" + asker.keyID) { result in
             var found = found
