@@ -149,12 +149,12 @@ final class IncidentWatch: Sendable {
     private func follow(since began: Int64) throws(JobFailure) {
         var last: Int64?
         for window in IncidentList.windows where !context.isCancelled() {
-            let start = context.now() - window
-            guard let reader = try context.openIncidents(since: start) else { return }
+            let (start, isAll) = (context.now() - window, window == IncidentList.span)
+            guard let reader = try context.openIncidents(since: isAll ? nil : start) else { return }
             defer { reader.close() }
             guard
                 try follow(
-                    reader, since: began, last: &last, isEnough: { noteWhole(since: start, isAll: window == IncidentList.span) })
+                    reader, since: began, last: &last, isEnough: { noteWhole(since: start, isAll: isAll) })
             else { return }
         }
     }

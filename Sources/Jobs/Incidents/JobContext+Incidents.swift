@@ -7,13 +7,13 @@ package import ResultQuery
 extension JobContext {
     /// A reader of the incidents since a moment, and of those that come.
     ///
-    /// - Parameter moment: The time of the first record, in milliseconds since 1970.
+    /// - Parameter moment: The time of the first record, in milliseconds since 1970, or nil for all that the topic has.
     /// - Returns: The reader, or nil when there is no such topic.
     /// - Throws: The topic cannot be read.
-    package func openIncidents(since moment: Int64) throws(JobFailure) -> TopicReader? {
+    package func openIncidents(since moment: Int64?) throws(JobFailure) -> TopicReader? {
         do throws(KafkaError) {
             return try TopicReader(
-                kafka, topic: topics.history, start: .time(moment), timeout: timeout, readAhead: 4 << 20)
+                kafka, topic: topics.history, start: moment.map { .time($0) } ?? .beginning, timeout: timeout, readAhead: 4 << 20)
         } catch {
             if error.isUnknownTopicOrPartition { return nil }
             throw .kafka(error, .read(topic: topics.history))
@@ -26,7 +26,8 @@ extension JobContext {
         var list = IncidentList()
         for window in IncidentList.windows {
             let start = now() - window
-            guard let reader = try scan.openIfThere(.time(start), .end) else { return nil }
+            let isLast = window == IncidentList.span
+            guard let reader = try scan.openIfThere(isLast ? .beginning : .time(start), .end) else { return nil }
             defer { reader.close() }
             try scan.read(reader) { if let value = $0.value { list.take(record: value, now: now()) } }
             if list.isWhole(since: start) { break }
