@@ -96,7 +96,7 @@ export function table(caption, columns, {hidden = false, cards = true, data = (_
         const made = column.cell(item)
         if (made instanceof Element) {
           // A link may lead elsewhere with the same words.
-          if (tr.children[place].innerHTML !== made.outerHTML) show(tr.children[place], made)
+          if (!tr.children[place].firstChild?.isEqualNode(made)) show(tr.children[place], made)
         } else say(tr.children[place], made ?? '')
       }))
     },
