@@ -51,16 +51,6 @@ import Testing
 
     /// A cursor of a list by results is none of a list by publication, and the other way round.
     @Test(arguments: [
-        (SearchPlan.results, false, true), (.requests, true, false), (.open([.held]), true, false), (.deadLetters, true, false),
-    ])
-    func aPlaceBelongsToAnOrder(plan: SearchPlan, ofRequests: Bool, ofResults: Bool) throws {
-        let json = Array(#"{"request_id":"a"}"#.utf8)
-        let result = try #require(ResultRecord(json: json, partition: 0, offset: 0, timestamp: 5))
-        #expect(plan.hasPlace(.requests(SearchCursor(time: 5, place: nil))) == ofRequests)
-        #expect(plan.hasPlace(.results(ResultCursor(result))) == ofResults)
-    }
-
-    @Test(arguments: [
         ("request:a source:b tenant:c topic:d partition:1 label.x:y job:j generation:1", false), ("hub:north", true),
         ("-state:sent", true), ("platform:apple", true), ("", false),
     ])

@@ -80,8 +80,9 @@ package struct RequestSearch: Sendable {
         case nil: break
         }
         let plan = SearchPlan(filter)
-        guard next.map({ plan.hasPlace($0) }) ?? true else { throw .cursor }
-        if plan == .results {
+        guard next.map({ Self.admits($0, for: filter) }) ?? true else { throw .cursor }
+        // A list that began before requests were listed goes on in results.
+        if plan == .results || results != nil {
             return try finished(limit, matching: filter, after: results, patience: patience, isVisible: isVisible)
         }
         if plan == .deadLetters {

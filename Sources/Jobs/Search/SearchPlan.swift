@@ -46,14 +46,6 @@ enum SearchPlan: Equatable {
         }
     }
 
-    /// True if its list goes on behind such a place.
-    func hasPlace(_ place: SearchPage.Next) -> Bool {
-        switch place {
-        case .requests: self != .results
-        case .results: self == .results
-        }
-    }
-
     /// The words of a term for requests without a result.
     private static func openWords(of term: ResultFilter.Term) -> [String] {
         term.values.compactMap { value in
