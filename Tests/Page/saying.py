@@ -365,3 +365,18 @@ def copy_is_said(trial):
     trial.press("[data-action=copy]")
     wait(lambda: browser.script("return window.copied") == name, "the id is copied")
     wait(lambda: browser.script("return document.getElementById('said').textContent") == "Copied", "it is said")
+
+
+TWINS = """
+const [all] = arguments
+return import(new URL('ui/requests.js', location.href)).then(({markTwins}) => { markTwins(all); return all.map(({twin}) => twin ?? 0) })"""
+
+
+@case("two pushes to one user with one title within a minute are marked in the list, and no others")
+def marked_twins(trial):
+    trial.open("overview")
+
+    def row(second, user="alice", title="Hi", count=1, **more):
+        return {"published_at": f"2026-11-28T13:05:{second:02}.000Z", "title": title, "to": {"kind": "users", "count": count, "text": user}} | more
+    rows = [row(59), row(40), row(30, "bob"), row(20, title="hi"), row(10, "3 users", count=3), row(9, "3 users", count=3), {"published_at": "x"}]
+    equal(trial.browser.script(TWINS, rows), [19000, 20000, 0, 20000, 0, 0, 0], "the milliseconds between twins")

@@ -174,7 +174,7 @@ function frame() {
     el('li', {}, el('a', {href: link(screen.path), 'data-path': screen.path}, screen.label, el('span', {class: 'small number', 'data-menu': screen.path}))))) : null)
   const {title, key, source, comment} = session.current ?? {}
   show(document.getElementById('where'), title ? ` ${title}` : null)
-  show(document.getElementById('tools'), session.current ? [age, pausing, el('span', {class: 'small soft clip', 'data-key': true}, `${source}, key ${key}${comment ? `, ${comment}` : ''}`)] : null, themePicker(), button('Shortcuts', help, {'aria-haspopup': 'dialog', 'aria-keyshortcuts': '?'}),
+  show(document.getElementById('tools'), session.current ? [age, pausing, el('span', {class: 'small soft clip', 'data-key': true}, [source?.includes(key ?? '') ? '' : `${source}, `, `key ${key}`, comment ? `, ${comment}` : ''].join(''))] : null, themePicker(), button('Shortcuts', help, {'aria-haspopup': 'dialog', 'aria-keyshortcuts': '?'}),
     session.current ? button('Sign out', signOut, {title: `Key ${session.current.key}: ${session.current.scopes.join(', ')}`}) : null)
 }
 

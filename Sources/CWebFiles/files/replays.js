@@ -175,6 +175,7 @@ function openOne(view) {
     if (!bar) return
     bar.meter.max = Math.max(1, plan.requests)
     bar.meter.value = plan.next
+    document.querySelectorAll('[data-stopping]').forEach((node) => say(node, dealtWith()))
     say(bar.text, `${count(plan.next)} of ${count(plan.requests)} dealt with, ${count(plan.skipped)} left out`)
     const lines = leftLines(plan), left = lines.map(([number, why]) => `${count(number)} ${why}`).join('\n')
     say(bar.count, lines.reduce((sum, [number]) => sum + number, 0))
@@ -234,11 +235,13 @@ function openOne(view) {
     return hubs.length + others.length ? el('div', {class: 'notice warn', 'data-unmended': true}, [...hubs, ...others].map((line) => el('p', {class: 'clip'}, line))) : null
   }
 
+  const dealtWith = () => `${count(plan.next)} of ${count(plan.requests)} were dealt with.`
+
   // To stop for good asks first.
   function askStop() {
     const dialog = el('dialog', {'aria-labelledby': 'stop-title', onclose: () => dialog.remove()}, el('div', {class: 'form'},
       el('h2', {id: 'stop-title'}, 'Stop this replay for good?'),
-      el('p', {}, `${count(plan.next)} of ${count(plan.requests)} were dealt with. It cannot go on afterwards. What is left stays open, and a new plan can send it.`),
+      el('p', {}, el('span', {'data-stopping': true}, dealtWith()), ' It runs on until you confirm, and cannot go on afterwards. What is left stays open, and a new plan can send it.'),
       el('div', {class: 'row'}, button('Stop for good', () => { dialog.close(); command('stop', {body: {}}) }, {class: 'main', 'data-action': 'stop-now'}), button('Close', () => dialog.close()))))
     document.getElementById('main').append(dialog)
     dialog.showModal()
@@ -246,6 +249,7 @@ function openOne(view) {
 
   const remove = () => view.run(async () => {
     await call('DELETE', path, {signal: view.signal})
+    announce('The plan is deleted.', true)
     go(link('replays'))
   }, said)
   const removal = () => needs('replay', button('Delete this plan', remove, {'data-action': 'delete'}))

@@ -14,7 +14,7 @@ const errors = 'schema_invalid record_too_large unknown_hub not_configured expir
 const names = {
   user: ['a user that it names'],
   device: ['a device or an installation that it names'],
-  title: ['words of the title'],
+  title: ['words of the title, or of the text'],
   to: ['to whom it went', 'users all tags expression installations devices'],
   state: ['where the request stands', 'failed partial rejected expired unknown sent cancelled duplicate waiting running delayed held published in_work in_parts dead_letter scheduled retrying'],
   since: ['from then on', 'today yesterday 5m 15m 1h 1d 7d'],
@@ -43,7 +43,7 @@ const names = {
   generation: ['of a replay: 1, or more for a replay of a replay', '1 >1'],
 }
 
-const sought = 'a user, an id, a device, words of a title, 14:05, yesterday 9:00..9:30'
+const sought = 'a user, an id, a device, words of its title or text, 14:05, yesterday 9:00..9:30'
 const term = /(?:"(?:\\.|[^"\\])*"?|[^\s"])+/g
 /** The terms of a filter. */
 export const terms = (filter) => filter.match(term) ?? []
@@ -177,7 +177,19 @@ function stateCell(row) {
   const {state: word, result} = row, hub = row.hub ?? result?.hub
   return [state(word.replaceAll('_', ' '), word === 'dead_letter' ? 'bad' : tone(word)), small(
     result ? doubts([result], result).length > 0 && 'perhaps twice' : whereText(row),
-    result?.kind === 'outcome' && `at the hub: ${result.hub_state ?? 'no word'}`, result?.error?.code, hub && `hub ${hub}`)]
+    result?.kind === 'outcome' && `at the hub: ${result.hub_state ?? 'no word'}`, result?.error?.code, hub && `hub ${hub}`, row.twin && `same title and user as one ${duration(row.twin)} away`)]
+}
+
+/** Marks the rows of one list that went to one user with one title within a minute: `twin` has the milliseconds between. */
+export function markTwins(rows) {
+  const last = new Map()
+  for (const row of rows) {
+    const at = Date.parse(begun(row)), key = row.to?.count === 1 && row.title && ['users', 'installations'].includes(row.to.kind) ? JSON.stringify([row.to.text, row.title.toLowerCase()]) : null
+    if (!key || row.result?.replay) continue
+    const other = last.get(key)
+    if (other && Math.abs(other.at - at) <= 60000) row.twin = other.row.twin = Math.max(1, Math.abs(other.at - at))
+    last.set(key, {at, row})
+  }
 }
 
 function spanCell(row) {
@@ -234,7 +246,7 @@ function open(view) {
   const {input, node, close} = combo(asked.filter, () => valuesOf(items))
   const [from, to] = ['from', 'to'].map((name) => el('input', {name, value: asked[name], size: 14, autocomplete: 'off', placeholder: 'any time'}))
   const wrong = el('div', {id: 'filter-problem', hidden: true}), zoned = el('span', {'data-zone': true}), understood = el('p', {class: 'small soft clip', 'data-read': true})
-  const rows = list('Requests', true), broadRows = list('May have reached this user: the hub knows who has the tag', false)
+  const rows = list('Requests', true), broadRows = list('Sent by tag or to all in that time: may have reached this user, the hub knows who has the tag', false)
   const old = el('div', {'data-old': true}), far = el('p', {class: 'soft small', 'data-searched': true})
   const more = button('More', () => load(asked, next), {'data-action': 'more'})
   const rest = el('span', {hidden: true}, more), all = el('p'), as = el('div')
@@ -250,6 +262,7 @@ function open(view) {
   }
 
   function search() {
+    show(fresh)
     const wanted = {filter: input.value.trim(), from: from.value.trim(), to: to.value.trim()}
     close()
     view.remember({...wanted, zone: isTimed(wanted) ? zone : ''})
@@ -328,6 +341,7 @@ function open(view) {
     complain()
     show(old)
     items = cursor ? [...items, ...page.items] : page.items
+    markTwins(items)
     if (cursor) rows.add(page.items)
     fill(cursor)
     if (cursor && !next) rows.body.children[items.length - page.items.length]?.querySelector('a')?.focus()

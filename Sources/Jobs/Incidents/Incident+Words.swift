@@ -37,13 +37,22 @@ extension Incident {
         ]).bytes
     }
 
+    /// The time without its sign after which one that lasts says so, 5 s in milliseconds.
+    private static let quiet: Int64 = 5000
+
+    /// True if it has shown no sign for some seconds, and may be over.
+    private func isQuiet(at now: Int64) -> Bool { lasts(at: now) && seen - lasted > Self.quiet }
+
     /// The time from its beginning to its end, or to the last look while it lasts.
-    private func length(at now: Int64) -> Int64 { lasts(at: now) ? seen : lasted }
+    private func length(at now: Int64) -> Int64 { lasts(at: now) && !isQuiet(at: now) ? seen : lasted }
 
     /// `Hub shop was throttled (429) for 12 min; meanwhile 340 requests waited, 12 expired in all.`
     package func text(at now: Int64) -> String {
         let (past, present) = words
-        let sentence = "\(lasts(at: now) ? present : past) for \(Self.length(length(at: now)))"
+        let isQuiet = isQuiet(at: now)
+        let sentence =
+            "\(lasts(at: now) && !isQuiet ? present : past) for \(Self.length(length(at: now)))"
+            + (isQuiet ? ", and has shown no trouble for \(Self.length(seen - lasted))" : "")
         let parts = [
             waited > 0 ? Counted.text(waited, "request waited", "requests waited") : nil,
             isOfAll && failed > 0 ? "\(failed) failed" : nil,
@@ -74,11 +83,12 @@ extension Incident {
         }
     }
 
-    /// `45 s`, `12 min`, `3 h 5 min`, `2 d 4 h`.
+    /// `45 s`, `2 min 42 s`, `12 min`, `3 h 5 min`, `2 d 4 h`.
     private static func length(_ milliseconds: Int64) -> String {
         let (seconds, minutes) = (milliseconds / 1000, milliseconds / 60_000)
         return switch minutes {
         case ..<2: "\(seconds) s"
+        case ..<10 where seconds % 60 > 0: "\(minutes) min \(seconds % 60) s"
         case ..<60: "\(minutes) min"
         case ..<1440: "\(minutes / 60) h \(minutes % 60) min"
         default: "\(minutes / 1440) d \(minutes % 1440 / 60) h"

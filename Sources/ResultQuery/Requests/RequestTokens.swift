@@ -78,7 +78,7 @@ extension RequestTokens {
         /// The kinds of those whom an audience names.
         static let receivers: Kinds = [.persons, .tag]
         /// The kinds that a word without a name is compared with.
-        static let anything: Kinds = [.receivers, .value, Kinds(.id), Kinds(.whole), Kinds(.source)]
+        static let anything: Kinds = [.receivers, .label, .value, Kinds(.id), Kinds(.whole), Kinds(.source)]
         static let all = Kinds(rawValue: .max)
     }
 }
