@@ -115,7 +115,10 @@ import Testing
     }
 
     @Test(
-        arguments: [(59, "59 s"), (119, "119 s"), (120, "2 min"), (162, "2 min 42 s"), (630, "10 min"), (3600, "1 h 0 min"), (187_200, "2 d 4 h")] as [(Int64, String)])
+        arguments: [
+            (59, "59 s"), (119, "119 s"), (120, "2 min"), (162, "2 min 42 s"), (630, "10 min"), (3600, "1 h 0 min"),
+            (187_200, "2 d 4 h"),
+        ] as [(Int64, String)])
     func lengthsAreThoseThatPeopleSay(seconds: Int64, text: String) {
         #expect(Self.incident(ago: 5000, seconds: seconds).text(at: Self.now).hasSuffix("for \(text)."))
     }

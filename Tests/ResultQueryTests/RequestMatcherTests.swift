@@ -19,6 +19,7 @@ import Testing
         (.anything, "/orders", .named(asPerson: false)),
         (.anything, "42", .named(asPerson: false)), (.anything, "way, parcel", .named(asPerson: false)),
         (.anything, "mail", .named(asPerson: false)),
+        (.anything, "kind=mail", .named(asPerson: false)), (.anything, "kind=post", .none),
         (.anything, "campaign", .none), (.anything, "shop", .none), (.anything, "*ail", .named(asPerson: false)),
         (.audience, "users", .named(asPerson: false)), (.audience, "USERS", .named(asPerson: false)), (.audience, "tags", .none),
     ])

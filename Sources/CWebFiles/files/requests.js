@@ -207,7 +207,7 @@ function labelCell({result, labels}) {
 function idCell({id}) {
   const letters = [...id], half = (...at) => el('span', {}, letters.slice(...at).join(''))
   const anchor = el('a', {class: 'id', href: link('requests', id), 'aria-label': id, title: id}, half(0, -6), half(-6))
-  return [anchor, button('Copy', async () => announce(await copied(anchor), true), {class: 'bare', 'aria-label': `Copy ${id}`})]
+  return el('span', {class: 'row'}, anchor, button('Copy', async () => announce(await copied(anchor), true), {class: 'bare', 'aria-label': `Copy ${id}`}))
 }
 
 const columns = () => [
