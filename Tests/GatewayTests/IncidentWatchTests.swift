@@ -69,12 +69,12 @@ import Testing
         try stage.run(5, circuit: "open")
         #expect(stage.texts.isEmpty && stage.event["open_failures"] == nil && stage.event["dead_letters"] == nil)
         try stage.run(300, circuit: "open", expired: 1)
-        #expect(stage.texts == ["Hub shop has been down for 5 min; meanwhile 340 requests waited, 300 expired in all."])
+        #expect(stage.texts == ["Hub shop has been down for 5 min 4 s; meanwhile 340 requests waited, 300 expired in all."])
         try stage.run(20)
         #expect(stage.texts.first?.hasPrefix("Hub shop was down for 5 min") == true)
         #expect(stage.texts.first?.contains(", and has shown no trouble for 20 s; meanwhile") == true, "\(stage.texts)")
         try stage.run(40)
-        #expect(stage.texts == ["Hub shop was down for 5 min; meanwhile 340 requests waited, 300 expired in all."])
+        #expect(stage.texts == ["Hub shop was down for 5 min 4 s; meanwhile 340 requests waited, 300 expired in all."])
         stage.wall.withLock { $0 += 86_300_000 }
         #expect(stage.texts.count == 1)
         stage.wall.withLock { $0 += 100_000 }
