@@ -1,19 +1,16 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// The layers, lowest first; imports point downward only, and `.ci/check-imports` fails the build when they do not.
+// A folder of Sources for each layer, lowest first. Imports point downward only, and `.ci/check-imports` fails the build when they do not.
 //
-//   C        system libraries, one Swift importer each
-//   pure     values and decisions: no clock, no I/O, no C, no Foundation
-//   adapter  one wrapper for each C library; none knows what a push is
-//   hub      joins the push terms to the adapters
-//   shared   what services and commands have in common: requests checked and written to Kafka, their results awaited, read and
-//            replayed, the beginnings of partitions
-//   service  worker, emulator, gateway; no service imports another
-//   wiring   Settings: files, environment and flags to each module's configuration
-//   console  the commands
-//   bench    measures all of it, and is a command itself
-//   program  the `pushfan` executable
+//   C         libraries in C, one Swift importer each
+//   Pure      values and decisions: no clock, no I/O, no C, no Foundation
+//   Adapters  one wrapper for each C library; none knows what a push is
+//   Hub       the hub's protocol, from both ends
+//   Records   what both services and commands do with Kafka's records
+//   Worker    the service that sends
+//   Door      the service that takes requests and answers questions, a module for each room
+//   Commands  the program: its settings and its commands
 
 let strict: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
@@ -50,18 +47,30 @@ func fact(_ variable: String, _ form: Regex<Substring>) -> CSetting {
     return .define(variable, to: word ?? "unknown")
 }
 
+func library(_ name: String, _ config: String? = nil, _ package: String? = nil) -> Target {
+    .systemLibrary(name: name, path: "Sources/C/\(name)", pkgConfig: config, providers: package.map { [.apt([$0])] })
+}
+
+/// C of our own. Debug information as Swift writes it, which valgrind 3.19 can read.
+func data(_ name: String, exclude: [String] = [], facts: [CSetting] = []) -> Target {
+    .target(name: name, path: "Sources/C/\(name)", exclude: exclude, cSettings: facts + [.unsafeFlags(["-gdwarf-4"])])
+}
+
 func pure(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
-    .target(name: name, dependencies: dependencies, swiftSettings: safe + quick)
+    .target(name: name, dependencies: dependencies, path: "Sources/Pure/\(name)", swiftSettings: safe + quick)
 }
 
-func wrapper(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
-    .target(name: name, dependencies: dependencies, swiftSettings: strict)
+func module(_ path: String, _ dependencies: [Target.Dependency], settings: [SwiftSetting] = []) -> Target {
+    let name = String(path.split(separator: "/").last!)
+    return .target(name: name, dependencies: dependencies, path: "Sources/\(path)", swiftSettings: strict + settings)
 }
 
-func tests(_ name: String, _ dependencies: [Target.Dependency], exclude: [String] = [], settings: [SwiftSetting] = []) -> Target {
-    let others = leftOut.filter { $0.hasPrefix("\(name)/") }.map { String($0.dropFirst(name.count + 1)) }
+func tests(_ path: String, _ dependencies: [Target.Dependency], exclude: [String] = [], settings: [SwiftSetting] = []) -> Target {
+    let name = String(path.split(separator: "/").last!)
+    let others = leftOut.filter { $0.hasPrefix("\(path)/") }.map { String($0.dropFirst(path.count + 1)) }
     return .testTarget(
-        name: name, dependencies: dependencies + ["TestSupport"], exclude: exclude + others, swiftSettings: strict + settings)
+        name: name, dependencies: dependencies + ["TestSupport"], path: "Tests/\(path)", exclude: exclude + others,
+        swiftSettings: strict + settings)
 }
 
 let package = Package(
@@ -78,28 +87,27 @@ let package = Package(
     ],
     targets: [
         // C
-        .systemLibrary(name: "CRDKafka", pkgConfig: "rdkafka", providers: [.apt(["librdkafka-dev"])]),
-        .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
-        .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
-        .systemLibrary(name: "CMicroHTTPD", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
-        .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
-        .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
-        .systemLibrary(name: "CLZ4", pkgConfig: "liblz4", providers: [.apt(["liblz4-dev"])]),
-        .systemLibrary(name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
-        .systemLibrary(name: "CLinux"),
-        // The documentation's pages as bytes. Debug information as Swift writes it, which valgrind 3.19 can read.
-        .target(name: "CPages", cSettings: [.unsafeFlags(["-gdwarf-4"])]),
+        library("CRDKafka", "rdkafka", "librdkafka-dev"),
+        library("CCurl", "libcurl", "libcurl4-openssl-dev"),
+        library("COpenSSL", "openssl", "libssl-dev"),
+        library("CMicroHTTPD", "libmicrohttpd", "libmicrohttpd-dev"),
+        library("CSQLite", "sqlite3", "libsqlite3-dev"),
+        library("CZlib", "zlib", "zlib1g-dev"),
+        library("CLZ4", "liblz4", "liblz4-dev"),
+        library("CYAML", "yaml-0.1", "libyaml-dev"),
+        library("CLinux"),
+        // The documentation's pages as bytes.
+        data("CPages"),
         // The files of the web page as bytes.
-        .target(name: "CWebFiles", exclude: ["files"], cSettings: [.unsafeFlags(["-gdwarf-4"])]),
+        data("CWebFiles", exclude: ["files"]),
         // Commit and date of the build.
-        .target(
-            name: "CStamp",
-            cSettings: [
+        data(
+            "CStamp",
+            facts: [
                 fact("PUSHFAN_COMMIT", #/[0-9a-f]{7,64}/#), fact("PUSHFAN_DATE", #/[0-9]{4}-[0-9]{2}-[0-9]{2}/#),
-                .unsafeFlags(["-gdwarf-4"]),
             ]),
 
-        // pure
+        // Pure
         pure("Basics"),
         pure("PushModel", ["Basics"]),
         pure("XML", ["Basics", "PushModel"]),
@@ -112,84 +120,80 @@ let package = Package(
         pure("ResultQuery", ["Basics", "PushModel"]),
         pure("Replay", ["Basics", "PushModel", "FanOut", "ResultQuery"]),
 
-        // adapter
-        wrapper("EventLoop", ["Basics", "CLinux"]),
-        wrapper("Crypto", ["Basics", "COpenSSL"]),
-        wrapper("HubAuth", ["Basics", "Crypto"]),
-        wrapper("Users", ["Basics", "Crypto", "EventLoop"]),
-        wrapper("Keys", ["Basics", "Crypto", "EventLoop"]),
-        wrapper("CurlHTTP", ["Basics", "CCurl", "Crypto", "EventLoop", "HTTP1"]),
-        wrapper("Kafka", ["Basics", "CRDKafka", "EventLoop"]),
-        wrapper("Gzip", ["CZlib"]),
-        wrapper("LZ4", ["CLZ4"]),
-        wrapper("HTTPServing", ["Basics", "CMicroHTTPD", "Gzip"]),
-        wrapper("SQLite", ["Basics", "CSQLite"]),
-        wrapper("YAML", ["Basics", "CYAML"]),
-        wrapper("Pages", ["CPages"]),
-        wrapper("WebFiles", ["CWebFiles", "Crypto", "Gzip"]),
-        wrapper("Stamp", ["CStamp"]),
+        // Adapters
+        module("Adapters/EventLoop", ["Basics", "CLinux"]),
+        module("Adapters/Crypto", ["Basics", "COpenSSL"]),
+        module("Adapters/HubAuth", ["Basics", "Crypto"]),
+        module("Adapters/Users", ["Basics", "Crypto", "EventLoop"]),
+        module("Adapters/Keys", ["Basics", "Crypto", "EventLoop"]),
+        module("Adapters/CurlHTTP", ["Basics", "CCurl", "Crypto", "EventLoop", "HTTP1"]),
+        module("Adapters/Kafka", ["Basics", "CRDKafka", "EventLoop"]),
+        module("Adapters/Gzip", ["CZlib"]),
+        module("Adapters/LZ4", ["CLZ4"]),
+        module("Adapters/HTTPServing", ["Basics", "CMicroHTTPD", "Gzip"]),
+        module("Adapters/SQLite", ["Basics", "CSQLite"]),
+        module("Adapters/YAML", ["Basics", "CYAML"]),
+        module("Adapters/Pages", ["CPages"]),
+        module("Adapters/WebFiles", ["CWebFiles", "Crypto", "Gzip"]),
+        module("Adapters/Stamp", ["CStamp"]),
 
-        // hub
-        .target(
-            name: "HubREST",
-            dependencies: [
+        // Hub
+        module(
+            "Hub/HubREST",
+            [
                 "Basics", "PushModel", "XML", "Payloads", "FanOut", "Delivery", "Outcomes", "HubAuth", "CurlHTTP", "HTTP1",
                 "EventLoop",
-            ],
-            swiftSettings: strict),
+            ]),
+        module(
+            "Hub/HubEmulator",
+            ["Basics", "PushModel", "XML", "Payloads", "FanOut", "Crypto", "HubAuth", "HTTPServing"]),
 
-        // shared
-        .target(
-            name: "Publishing", dependencies: ["Basics", "PushModel", "ResultQuery", "EventLoop", "Kafka"],
-            swiftSettings: strict),
-        .target(
-            name: "Intake",
-            dependencies: ["Basics", "PushModel", "Payloads", "FanOut", "Delivery", "HubAuth", "HubREST", "Publishing"],
-            swiftSettings: strict),
-        .target(
-            name: "Jobs",
-            dependencies: [
+        // Records
+        module(
+            "Records/Publishing",
+            ["Basics", "PushModel", "ResultQuery", "EventLoop", "Kafka"]),
+        module(
+            "Records/Intake",
+            ["Basics", "PushModel", "Payloads", "FanOut", "Delivery", "HubAuth", "HubREST", "Publishing"]),
+        module(
+            "Records/Jobs",
+            [
                 "Basics", "PushModel", "FanOut", "Delivery", "ResultQuery", "Replay", "EventLoop", "Kafka", "LZ4", "SQLite",
                 "Publishing", "GroupPositions", "Intake", "Outcomes", "Crypto", "HubAuth", "HTTP1", "CurlHTTP", "HubREST",
-            ],
-            swiftSettings: strict),
-        .target(
-            name: "GroupPositions", dependencies: ["Basics", "PushModel", "Delivery", "EventLoop", "Kafka"],
-            swiftSettings: strict),
+            ]),
+        module(
+            "Records/GroupPositions",
+            ["Basics", "PushModel", "Delivery", "EventLoop", "Kafka"]),
 
-        // service
-        .target(
-            name: "WorkerRuntime",
-            dependencies: [
+        // Worker
+        module(
+            "Worker/WorkerRuntime",
+            [
                 "Basics", "PushModel", "Payloads", "FanOut", "Delivery", "Outcomes", "Observability", "EventLoop", "Kafka",
                 "HubREST", "CurlHTTP", "HTTP1", "HubAuth", "Crypto", "GroupPositions",
             ],
-            swiftSettings: strict + [.define("PUSHFAN_FAILPOINTS", .when(traits: ["Failpoints"]))]),
-        .target(
-            name: "Gateway",
-            dependencies: [
+            settings: [.define("PUSHFAN_FAILPOINTS", .when(traits: ["Failpoints"]))]),
+
+        // Door
+        module(
+            "Door/Gateway",
+            [
                 "Basics", "PushModel", "FanOut", "Delivery", "Outcomes", "Observability", "EventLoop", "Kafka", "HubREST",
                 "CurlHTTP", "HTTPServing", "HubAuth", "SQLite", "Users", "Keys", "Crypto", "Publishing", "Intake", "Jobs",
                 "GroupPositions", "Replay", "ResultQuery", "WebFiles",
-            ],
-            swiftSettings: strict),
-        .target(
-            name: "HubEmulator",
-            dependencies: ["Basics", "PushModel", "XML", "Payloads", "FanOut", "Crypto", "HubAuth", "HTTPServing"],
-            swiftSettings: strict),
+            ]),
 
-        // wiring
-        wrapper(
-            "Settings",
+        // Commands
+        module(
+            "Commands/Settings",
             [
                 "Basics", "YAML", "PushModel", "FanOut", "Payloads", "Delivery", "Outcomes", "HubAuth", "Kafka", "HubREST",
                 "CurlHTTP", "WorkerRuntime", "Gateway", "Intake", "Jobs",
                 "Observability",
             ]),
 
-        // console
-        wrapper(
-            "Console",
+        module(
+            "Commands/Console",
             [
                 "Basics", "Settings", "Gateway", "HubEmulator", "PushModel", "Payloads", "FanOut", "Delivery", "Observability",
                 "Outcomes", "ResultQuery", "Replay", "Pages", "Kafka", "SQLite",
@@ -197,15 +201,13 @@ let package = Package(
                 "Intake", "Jobs", "GroupPositions",
             ]),
 
-        // bench
-        wrapper(
-            "Bench",
+        module(
+            "Commands/Bench",
             [
                 "Basics", "Console", "Settings", "WorkerRuntime", "HubEmulator", "PushModel", "Payloads", "FanOut", "Delivery",
                 "Observability", "Kafka", "HubREST", "HubAuth", "HTTPServing", "HTTP1", "CurlHTTP", "EventLoop",
             ]),
 
-        // program
         .executableTarget(
             name: "PushFan",
             dependencies: [
@@ -213,88 +215,89 @@ let package = Package(
                 "FanOut", "Delivery", "Outcomes", "Observability",
                 "Kafka", "Keys", "HubREST", "HubAuth", "HTTPServing", "CurlHTTP", "EventLoop", "Jobs", "Stamp",
             ],
+            path: "Sources/Commands/PushFan",
             swiftSettings: strict),
 
-        // tests
+        // Tests
         .target(
-            name: "TestSupport", dependencies: ["Basics", "PushModel"], path: "Tests/TestSupport", swiftSettings: strict + quick),
-        .target(name: "FaultOracle", dependencies: ["PushModel", "Delivery"], path: "Tests/FaultOracle", swiftSettings: strict),
+            name: "TestSupport", dependencies: ["Basics", "PushModel"], path: "Tests/Support/TestSupport", swiftSettings: strict + quick),
+        .target(name: "FaultOracle", dependencies: ["PushModel", "Delivery"], path: "Tests/Faults/FaultOracle", swiftSettings: strict),
         .executableTarget(
-            name: "FaultSuite", dependencies: ["FaultOracle", "Kafka", "Delivery", "PushModel"], path: "Tests/FaultSuite",
+            name: "FaultSuite", dependencies: ["FaultOracle", "Kafka", "Delivery", "PushModel"], path: "Tests/Faults/FaultSuite",
             exclude: ["REPORT.md"],
             swiftSettings: strict),
-        .target(name: "ScaleModel", dependencies: ["YAML"], path: "Tests/ScaleModel", swiftSettings: strict + quick),
-        .executableTarget(name: "Scaling", dependencies: ["ScaleModel"], path: "Tests/Scaling", swiftSettings: strict),
-        tests("BasicsTests", ["Basics"]),
-        tests("PushModelTests", ["PushModel"]),
-        tests("XMLTests", ["Basics", "XML"], settings: quick),
-        tests("PayloadsTests", ["Payloads", "PushModel"], exclude: ["Golden"]),
-        tests("FanOutTests", ["FanOut", "PushModel"]),
-        tests("DeliveryTests", ["Basics", "Delivery", "PushModel"], settings: quick),
-        tests("OutcomesTests", ["Basics", "Outcomes", "Delivery", "PushModel"], settings: quick),
-        tests("HTTP1Tests", ["HTTP1"]),
-        tests("ObservabilityTests", ["Observability"]),
-        tests("ResultQueryTests", ["ResultQuery", "PushModel"]),
-        tests("ReplayTests", ["Replay", "PushModel", "FanOut", "ResultQuery"]),
-        tests("HubAuthTests", ["Basics", "HubAuth", "Crypto"]),
-        tests("KeysTests", ["Basics", "EventLoop", "Keys", "Crypto"]),
-        tests("UsersTests", ["Basics", "EventLoop", "Users", "Crypto"]),
-        tests("CurlHTTPTests", ["Basics", "CurlHTTP", "CCurl", "COpenSSL", "EventLoop", "Crypto", "HTTP1"]),
-        tests("KafkaTests", ["Kafka", "CRDKafka"]),
-        tests("GzipTests", ["Gzip"]),
-        tests("LZ4Tests", ["LZ4"]),
-        tests("WebFilesTests", ["Gzip", "WebFiles"]),
-        tests("HTTPServingTests", ["Basics", "HTTPServing"]),
-        tests("SQLiteTests", ["SQLite"]),
-        tests("YAMLTests", ["YAML"]),
-        tests("HubRESTTests", ["HubREST", "Payloads", "PushModel", "Delivery", "FanOut", "HubAuth", "HTTP1", "CurlHTTP"]),
-        tests("PublishingTests", ["Basics", "Publishing", "PushModel", "EventLoop", "Kafka", "CRDKafka"]),
+        .target(name: "ScaleModel", dependencies: ["YAML"], path: "Tests/Scaling/ScaleModel", swiftSettings: strict + quick),
+        .executableTarget(name: "Scaling", dependencies: ["ScaleModel"], path: "Tests/Scaling/Scaling", swiftSettings: strict),
+        tests("Pure/BasicsTests", ["Basics"]),
+        tests("Pure/PushModelTests", ["PushModel"]),
+        tests("Pure/XMLTests", ["Basics", "XML"], settings: quick),
+        tests("Pure/PayloadsTests", ["Payloads", "PushModel"], exclude: ["Golden"]),
+        tests("Pure/FanOutTests", ["FanOut", "PushModel"]),
+        tests("Pure/DeliveryTests", ["Basics", "Delivery", "PushModel"], settings: quick),
+        tests("Pure/OutcomesTests", ["Basics", "Outcomes", "Delivery", "PushModel"], settings: quick),
+        tests("Pure/HTTP1Tests", ["HTTP1"]),
+        tests("Pure/ObservabilityTests", ["Observability"]),
+        tests("Pure/ResultQueryTests", ["ResultQuery", "PushModel"]),
+        tests("Pure/ReplayTests", ["Replay", "PushModel", "FanOut", "ResultQuery"]),
+        tests("Adapters/HubAuthTests", ["Basics", "HubAuth", "Crypto"]),
+        tests("Adapters/KeysTests", ["Basics", "EventLoop", "Keys", "Crypto"]),
+        tests("Adapters/UsersTests", ["Basics", "EventLoop", "Users", "Crypto"]),
+        tests("Adapters/CurlHTTPTests", ["Basics", "CurlHTTP", "CCurl", "COpenSSL", "EventLoop", "Crypto", "HTTP1"]),
+        tests("Adapters/KafkaTests", ["Kafka", "CRDKafka"]),
+        tests("Adapters/GzipTests", ["Gzip"]),
+        tests("Adapters/LZ4Tests", ["LZ4"]),
+        tests("Adapters/WebFilesTests", ["Gzip", "WebFiles"]),
+        tests("Adapters/HTTPServingTests", ["Basics", "HTTPServing"]),
+        tests("Adapters/SQLiteTests", ["SQLite"]),
+        tests("Adapters/YAMLTests", ["YAML"]),
+        tests("Hub/HubRESTTests", ["HubREST", "Payloads", "PushModel", "Delivery", "FanOut", "HubAuth", "HTTP1", "CurlHTTP"]),
+        tests("Records/PublishingTests", ["Basics", "Publishing", "PushModel", "EventLoop", "Kafka", "CRDKafka"]),
         tests(
-            "JobsTests",
+            "Records/JobsTests",
             [
                 "Delivery", "EventLoop", "FanOut", "GroupPositions", "HTTPServing", "HubREST", "Jobs", "Kafka", "PushModel",
                 "Publishing", "Replay", "ResultQuery", "SQLite",
             ]),
-        tests("GroupPositionsTests", ["CRDKafka", "Delivery", "GroupPositions", "Kafka", "PushModel"]),
-        tests("IntakeTests", ["Intake", "PushModel", "Publishing", "FanOut", "HubAuth", "HubREST"]),
+        tests("Records/GroupPositionsTests", ["CRDKafka", "Delivery", "GroupPositions", "Kafka", "PushModel"]),
+        tests("Records/IntakeTests", ["Intake", "PushModel", "Publishing", "FanOut", "HubAuth", "HubREST"]),
         tests(
-            "WorkerRuntimeTests",
+            "Worker/WorkerRuntimeTests",
             [
                 "Basics", "EventLoop", "GroupPositions", "WorkerRuntime", "HubEmulator", "Kafka", "PushModel", "HubAuth",
                 "HubREST", "CurlHTTP", "HTTP1", "Observability", "Delivery", "Outcomes", "FanOut",
                 "Payloads",
             ]),
         tests(
-            "HubEmulatorTests",
+            "Hub/HubEmulatorTests",
             [
                 "Basics", "HubEmulator", "HubREST", "CurlHTTP", "EventLoop", "Delivery", "Outcomes", "HubAuth", "HTTPServing",
                 "PushModel",
                 "FanOut",
             ]),
         tests(
-            "GatewayTests",
+            "Door/GatewayTests",
             [
                 "Basics", "Gateway", "WorkerRuntime", "PushModel", "Payloads", "FanOut", "Delivery", "Outcomes", "HubEmulator",
                 "HubREST", "HubAuth", "CurlHTTP", "HTTPServing", "Kafka", "Users", "Keys", "Crypto", "Observability", "EventLoop",
                 "Publishing", "Intake", "SQLite", "Jobs", "GroupPositions", "Replay", "ResultQuery", "WebFiles",
             ]),
-        tests("ScalingTests", ["ScaleModel"]),
-        tests("FaultSuiteTests", ["FaultOracle", "PushModel", "Delivery"]),
+        tests("Scaling/ScalingTests", ["ScaleModel"]),
+        tests("Faults/FaultSuiteTests", ["FaultOracle", "PushModel", "Delivery"]),
         tests(
-            "SettingsTests",
+            "Commands/SettingsTests",
             [
                 "Settings", "Delivery", "Observability", "WorkerRuntime", "Gateway", "FanOut", "HubREST", "HubAuth", "CurlHTTP",
                 "Intake",
             ]),
         tests(
-            "ConsoleTests",
+            "Commands/ConsoleTests",
             [
                 "Basics", "Console", "Settings", "Kafka", "SQLite", "PushModel", "FanOut", "ResultQuery", "Replay", "Pages",
                 "HTTPServing",
                 "HubEmulator", "HubAuth", "Delivery", "Outcomes", "WorkerRuntime", "Observability", "EventLoop", "Users", "Keys",
                 "Crypto", "Publishing", "Gateway", "Intake", "Jobs", "GroupPositions",
             ]),
-        tests("BenchTests", ["Bench", "Console", "Delivery", "Kafka", "Observability", "Settings"]),
+        tests("Commands/BenchTests", ["Bench", "Console", "Delivery", "Kafka", "Observability", "Settings"]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -1,6 +1,6 @@
 // Counts what pushfan's own code takes from the heap. Loaded before the program (LD_PRELOAD), these stand before the C library's functions.
 // A call counts if it comes from the program itself, which holds Swift's library, or from that library where it is one of its own; so what
-// librdkafka, libcurl and OpenSSL take is left out. `pushfan bench` asks for the count (Sources/Bench/Meters/AllocationCounter.swift).
+// librdkafka, libcurl and OpenSSL take is left out. `pushfan bench` asks for the count (Sources/Commands/Bench/Meters/AllocationCounter.swift).
 
 #define _GNU_SOURCE
 #include <errno.h>

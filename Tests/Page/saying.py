@@ -96,7 +96,7 @@ def idle_with_failures(trial):
     check(browser.find("tr[data-cause]"), "the link does not lead to what has failed")
 
 
-PAGES = pathlib.Path(__file__).resolve().parents[2] / "Sources/PushFan/PushFan.docc"
+PAGES = pathlib.Path(__file__).resolve().parents[2] / "Sources/Commands/PushFan/PushFan.docc"
 # Of each a replay, the words of what it has left, and their numbers.
 LEFT = [
     ({"state": "planned", "left": {"gone": 2}, "requests": 5, "next": 0, "skipped": 0}, {"not run so far": 5, "no longer in Kafka": 2}),
