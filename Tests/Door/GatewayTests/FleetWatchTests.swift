@@ -28,7 +28,7 @@ import Testing
         let watch = FleetWatch(context, backlog: backlog, streams: streams, log: .silent) { _ in }
         let call = call(.statusEvents, scopes: [.read])
         streams.begin(
-            FleetWatch.subject,
+            EventStreams.fleet,
             for: OperatorCall(
                 route: call.route, request: call.request, publisher: call.publisher, answer: call.answer, stream: { _, _ in sink }
             ))
@@ -61,7 +61,7 @@ import Testing
         let watch = FleetWatch(context, backlog: backlog, streams: streams, log: .silent) { _ in }
         let call = call(.statusEvents, scopes: [.read])
         streams.begin(
-            FleetWatch.subject,
+            EventStreams.fleet,
             for: OperatorCall(
                 route: call.route, request: call.request, publisher: call.publisher, answer: call.answer, stream: { _, _ in sink }
             ))

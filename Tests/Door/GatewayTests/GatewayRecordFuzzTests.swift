@@ -84,7 +84,7 @@ import Testing
             work.add(tally.take(Dictionary(counters) { $1 }), milliseconds: 1000)
             hubs.take(members, milliseconds: 1000)
             let event = FleetEvent(members: members, work: work, hubRates: hubs.callsPerSecond).json(at: Self.now)
-            #expect(Self.isJSON(event) && event.count <= FleetEvent.limit, "seed \(seed), record \(number)")
+            #expect(Self.isJSON(event) && event.count <= EventFrames.limit, "seed \(seed), record \(number)")
         }
         let proper = fleet.members(at: 0).filter { $0.id == "w" }
         let event = String(decoding: FleetEvent(members: proper, work: work).json(at: Self.now), as: UTF8.self)

@@ -47,7 +47,7 @@ func newKey(_ change: (inout KeyTerms) -> Void = { _ in }) throws -> NewKey {
             signIn = KeySignIn(source, services: test.services, wallClock: { 1500 })
         }
 
-        func check(_ key: String, from address: String = "10.0.0.1") -> KeySignIn.Outcome {
+        func check(_ key: String, from address: String = "10.0.0.1") -> KeyOutcome {
             signIn.check("Bearer \(key)", from: NumericAddress(address))
         }
 
@@ -153,7 +153,7 @@ func newKey(_ change: (inout KeyTerms) -> Void = { _ in }) throws -> NewKey {
     @Test func aRateLimitsItsKeyAlone() throws {
         let (slow, other) = (try newKey { $0.rate = 2 }, try newKey())
         let stage = try Stage(KeysOnDisk(slow, other))
-        let signedIn = KeySignIn.Outcome.signedIn(Publisher(slow.key))
+        let signedIn = KeyOutcome.signedIn(Publisher(slow.key))
         for _ in 0..<4 { #expect(stage.check(slow.text) == signedIn) }
         #expect(stage.check(slow.text) == .limited(500, burst: 4))
         #expect(stage.check(other.text) == .signedIn(Publisher(other.key)))
@@ -216,7 +216,7 @@ func newKey(_ change: (inout KeyTerms) -> Void = { _ in }) throws -> NewKey {
         configuration.keysFile = keys.path
         let signIn = try #require(try KeySignIn.make(configuration, services: test.services))
         var said = ""
-        func note(_ outcome: KeySignIn.Outcome) { dump(outcome, to: &said) }
+        func note(_ outcome: KeyOutcome) { dump(outcome, to: &said) }
         for key in [right, wrong] { note(signIn.check("Bearer \(key.text)", from: nil)) }
         try keys.put(Array("\(right.text)\n".utf8))
         test.clock.advance(seconds: 2)

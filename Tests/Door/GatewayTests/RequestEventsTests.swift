@@ -37,7 +37,7 @@ import Testing
         let stage = LookupStage()
         stage.publish("a", notBefore: 5000)
         let (answers, sink) = stage.follow("a")
-        #expect(answers.all == [RequestEvents.head])
+        #expect(answers.all == [EventFrames.head])
         #expect(sink.text.hasPrefix("retry: 2000\n\nevent: state\nid: waiting\ndata: {\"id\":\"a\",\"state\":\"waiting\","))
         stage.advance(seconds: 4)
         #expect(sink.text.hasSuffix("}\n\n") && sink.text.contains("event: state\nid: accepted\n"))
@@ -82,7 +82,7 @@ import Testing
         let stage = LookupStage()
         stage.publish("a")
         let head = stage.follow("a", method: "HEAD")
-        #expect(head.answers.all == [RequestEvents.head] && head.sink.text.isEmpty && stage.endpoints.events.count == 0)
+        #expect(head.answers.all == [EventFrames.head] && head.sink.text.isEmpty && stage.endpoints.events.count == 0)
         #expect(stage.follow("a", by: LookupStage.stranger).answers.all.map(\.status) == [404])
     }
 

@@ -43,7 +43,7 @@ import Testing
         #expect(clients[0].chunks() == (EventFrames.problem(.rightsOver), true))
         #expect(eventually { stage.services.services.rights.count == 1 })
         let event = EventFrames.event("fleet", id: "1", data: Array("{1}".utf8))
-        stage.streams.send("fleet", id: "1", data: Array("{1}".utf8), to: FleetWatch.subject)
+        stage.streams.send("fleet", id: "1", data: Array("{1}".utf8), to: EventStreams.fleet)
         #expect(clients[1].chunk() == event && stage.streams.count == 1)
     }
 
@@ -57,7 +57,7 @@ import Testing
         try stage.keys.put(Array(file.bytes.prefix(count)))
         look(stage)
         look(stage)
-        stage.streams.send("fleet", id: "1", data: Array("{1}".utf8), to: FleetWatch.subject)
+        stage.streams.send("fleet", id: "1", data: Array("{1}".utf8), to: EventStreams.fleet)
         #expect(client.chunk() == EventFrames.event("fleet", id: "1", data: Array("{1}".utf8)))
     }
 
@@ -70,7 +70,7 @@ import Testing
         #expect(
             eventually {
                 number += 1
-                stage.streams.send("fleet", id: "1", data: Array("{\(number)}".utf8), to: FleetWatch.subject)
+                stage.streams.send("fleet", id: "1", data: Array("{\(number)}".utf8), to: EventStreams.fleet)
                 return stage.services.services.rights.count == 0 && stage.streams.count == 0
             })
     }

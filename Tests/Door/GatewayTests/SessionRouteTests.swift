@@ -271,10 +271,10 @@ import Testing
             return client
         }
         #expect(eventually { stage.streams.count == 2 })
-        stage.streams.send("fleet", id: "1", data: Array("{1}".utf8), to: FleetWatch.subject)
+        stage.streams.send("fleet", id: "1", data: Array("{1}".utf8), to: EventStreams.fleet)
         for client in clients { #expect(client.chunk() == EventFrames.event("fleet", id: "1", data: Array("{1}".utf8))) }
         #expect(try stage.askAsPage("DELETE", "/ui/session", cookie: cookie).status == 204)
-        stage.streams.send("fleet", id: "2", data: Array("{2}".utf8), to: FleetWatch.subject)
+        stage.streams.send("fleet", id: "2", data: Array("{2}".utf8), to: EventStreams.fleet)
         #expect(clients[0].chunks() == (EventFrames.problem(.rightsOver), true) && stage.streams.count == 1)
         #expect(clients[1].chunk() == EventFrames.event("fleet", id: "2", data: Array("{2}".utf8)))
     }

@@ -4,6 +4,9 @@ internal import PushModel
 internal import Replay
 
 extension APIProblem {
+    /// The longest work for an answer, the wait for its turn included: twice as long as a list reads a topic, so that it ends by itself first.
+    static let answerTime = Duration.seconds(10)
+
     /// Does something of a job, whose failure is thrown as a problem.
     static func catching<Value>(_ body: () throws(JobFailure) -> Value) throws(APIProblem) -> Value {
         do throws(JobFailure) { return try body() } catch { throw APIProblem(error) }
@@ -55,7 +58,7 @@ extension APIProblem {
     /// 503: a search was ended by the limit of its time, and has found nothing until then.
     static let searchTooLong = APIProblem(
         503, code: .overloaded,
-        detail: "The answer was not there within \(OperatorEndpoints.answerTime.components.seconds) s, and the search was ended. "
+        detail: "The answer was not there within \(answerTime.components.seconds) s, and the search was ended. "
             + "Narrow the filter, such as by a time (since:1h).", retry: .safe, retryAfter: 1000)
 
     /// A query that failed, so that a report has a gap. No address of a broker is in it.

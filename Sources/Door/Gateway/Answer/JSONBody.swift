@@ -3,9 +3,6 @@ internal import PushModel
 
 /// The rules that all bodies of `/api` share.
 enum JSONBody {
-    /// The most bytes that a body of `/api` may have.
-    static let maximumByteCount = 64 << 10
-
     /// True if a body may be JSON by its `Content-Type`. A missing one says nothing against it.
     static func isAdmitted(_ contentType: String?) -> Bool {
         guard let contentType, !contentType.isEmpty else { return true }
@@ -16,7 +13,7 @@ enum JSONBody {
     ///
     /// - Throws: 413, 415, and 400 for what is no JSON. The place of the fault is named, and nothing of its text.
     static func read(
-        _ body: [UInt8], contentType: String?, atMost limit: Int = maximumByteCount
+        _ body: [UInt8], contentType: String?, atMost limit: Int = BodyLimit.other
     ) throws(APIProblem) -> JSONDocument {
         guard body.count <= limit else { throw .bodyTooLarge(limit: limit) }
         guard isAdmitted(contentType) else { throw .unsupportedMediaType }

@@ -58,7 +58,7 @@ final class BacklogWatch: Sendable {
         thread.start(named: "pushfan-backlog") { [self] in
             var schedule = BacklogSchedule(wall: context.now())
             while !context.isCancelled() {
-                let isFollowed = streams.subjects.contains(FleetWatch.subject) || isUrgent.load(ordering: .relaxed)
+                let isFollowed = streams.subjects.contains(EventStreams.fleet) || isUrgent.load(ordering: .relaxed)
                 if schedule.isDue(isFollowed: isFollowed, now: .now(), wall: context.now()) {
                     send(members)
                     schedule.noteEnd(at: .now())
@@ -122,7 +122,7 @@ final class BacklogWatch: Sendable {
         }
         let wall = context.now()
         let data = event ?? History.Backlog.unknown(at: Timestamp(milliseconds: wall))
-        streams.send("backlog", id: "\(wall)", data: data, to: FleetWatch.subject)
+        streams.send("backlog", id: "\(wall)", data: data, to: EventStreams.fleet)
     }
 }
 

@@ -3,10 +3,8 @@ import PushModel
 
 /// The event that those who follow the fleet get once a second: its work, its hubs and its workers.
 ///
-/// It has at most ``limit`` bytes. Hubs and workers in trouble have their place first, then workers before the loops of any.
+/// It has at most ``EventFrames/limit`` bytes. Hubs and workers in trouble have their place first, then workers before the loops of any.
 struct FleetEvent {
-    /// The most bytes.
-    static let limit = 65_536
     /// The most hubs.
     private static let hubLimit = 64
     /// The most bytes of hubs.
@@ -45,7 +43,7 @@ struct FleetEvent {
         json.add("hubs", array: shownHubs.map(\.bytes))
         if shownHubs.count < hubs.count { json.add("hubs_omitted", value: hubs.count - shownHubs.count) }
         if !pages.allSatisfy(\.hasAllHubs) { json.add("hubs_partial", value: true) }
-        var room = Self.limit - json.bytes.count - Self.slack.event
+        var room = EventFrames.limit - json.bytes.count - Self.slack.event
         let shown = Self.choose(members.map { ($0.head, $0.isGood) }, limit: .max, slack: Self.slack.worker, room: room)
         room -= shown.reduce(0) { $0 + $1.bytes.count + Self.slack.worker }
         json.add("workers", array: shown.map { members[$0.place].json(behind: $0.bytes, room: &room) })

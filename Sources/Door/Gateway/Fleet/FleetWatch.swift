@@ -10,8 +10,6 @@ import Synchronization
 
 /// Reads what workers report of themselves, tells those who follow it, and keeps the history of the last hour. It has a thread of its own.
 final class FleetWatch: Sendable {
-    /// The subject of the fleet's streams.
-    static let subject = "fleet"
     private static let step = Duration.milliseconds(250)
     private static let pause = Duration.milliseconds(500)
 
@@ -200,11 +198,11 @@ final class FleetWatch: Sendable {
             watch.note(added, workers: members.count { !$0.isStale }, passed: min(5000, passed), wall: wall)
             if second % 10 == 0 { watch.writePresent() }
             watch.noteSigns(members, added: added, passed: passed, wall: wall)
-            guard watch.streams.subjects.contains(FleetWatch.subject) else { return }
+            guard watch.streams.subjects.contains(EventStreams.fleet) else { return }
             let event = FleetEvent(
                 members: members, work: work, hubRates: hubs.callsPerSecond, kafka: watch.backlog.kafka,
                 addOrders: watch.addOrders, addIncidents: { watch.incidents?.add(to: &$0) })
-            watch.streams.send("fleet", id: "\(wall)", data: event.json(at: wall), to: FleetWatch.subject)
+            watch.streams.send("fleet", id: "\(wall)", data: event.json(at: wall), to: EventStreams.fleet)
         }
     }
 

@@ -12,15 +12,3 @@ struct KeyHolder: Sendable {
     /// The holder of the shares that its calls take.
     var claimant: Claimant { Claimant(keyID: publisher.keyID, tenant: publisher.tenant, client: ClientNetwork(client)) }
 }
-
-extension KeySignIn.Outcome {
-    /// The publisher. Throws 429, or the given problem for a key that was refused.
-    func publisher(orRefuse refusal: APIProblem) throws(APIProblem) -> Publisher {
-        switch self {
-        case .signedIn(let publisher): return publisher
-        case .refused: throw refusal
-        case .held(let wait): throw .tooManyWrongKeys(after: wait)
-        case .limited(let wait, let burst): throw .rateLimited(after: wait, burst: burst)
-        }
-    }
-}

@@ -11,18 +11,6 @@ import Users
 /// A key costs one hash, so it is checked first. One that is not right is checked by the file as it is now. Only those whose key was wrong have to wait, as for a wrong password; no
 /// wrong key holds up a right one. Any thread may ask, and waits for nothing but a reading of the file.
 final class KeySignIn: Sendable {
-    enum Outcome: Sendable, Equatable {
-        /// The key is right, and the call counts.
-        case signedIn(Publisher)
-        /// There is no key, or it is wrong, expired or revoked.
-        case refused
-        /// It is wrong after too many wrong ones; another try makes sense after so many milliseconds.
-        case held(Int64)
-        /// It is right, and its rate does not allow the call before so many milliseconds have passed, nor ever more calls at once
-        /// than `burst`.
-        case limited(Int64, burst: Int)
-    }
-
     private let keys: KeySource
     private let services: GatewayServices
     /// The present by which keys expire, in seconds since 1970.
@@ -65,12 +53,12 @@ final class KeySignIn: Sendable {
     }
 
     /// Checks the value of an `Authorization` header.
-    func check(_ authorization: String?, from address: NumericAddress?) -> Outcome {
+    func check(_ authorization: String?, from address: NumericAddress?) -> KeyOutcome {
         check(PresentedKey(authorization: authorization), from: address).outcome
     }
 
     /// Checks a key, and gives it if it is right.
-    func check(_ presented: PresentedKey?, from address: NumericAddress?) -> (outcome: Outcome, key: APIKey?) {
+    func check(_ presented: PresentedKey?, from address: NumericAddress?) -> (outcome: KeyOutcome, key: APIKey?) {
         guard let presented else { return (count(.refused, as: "refused"), nil) }
         let now = services.now()
         do throws(CryptoError) {
@@ -97,7 +85,7 @@ final class KeySignIn: Sendable {
     }
 
     /// Checks a key that was right when a session began, and gives it with its present terms if it still is. The call counts as the key's.
-    func check(again key: APIKey) -> (outcome: Outcome, key: APIKey?) {
+    func check(again key: APIKey) -> (outcome: KeyOutcome, key: APIKey?) {
         let now = services.now()
         let known = keys.keys(now: now)
         guard case .right(let key) = known.verdict(on: key, at: wallClock()) else { return (count(.refused, as: "ended"), nil) }
@@ -136,7 +124,7 @@ final class KeySignIn: Sendable {
         return verdict
     }
 
-    private func admit(_ key: APIKey, of known: KnownKeys, now: MonotonicTime) -> Outcome {
+    private func admit(_ key: APIKey, of known: KnownKeys, now: MonotonicTime) -> KeyOutcome {
         let (wait, burst, gone) = uses.withLock { uses in
             let gone = uses.forgetAll(but: known)
             return (uses.take(key, now: now), uses.burst(of: key.id), gone)
@@ -151,7 +139,7 @@ final class KeySignIn: Sendable {
         return .signedIn(Publisher(key))
     }
 
-    private func refuse(_ presented: PresentedKey, from address: NumericAddress?, now: MonotonicTime) -> Outcome {
+    private func refuse(_ presented: PresentedKey, from address: NumericAddress?, now: MonotonicTime) -> KeyOutcome {
         // Known ids get no rank of their own: an answer must not say which there are.
         let attempt = SignInLimits.Attempt(from: ClientNetwork(address), as: presented.id, isUser: false)
         let decision = limits.withLock { limits in
@@ -163,7 +151,7 @@ final class KeySignIn: Sendable {
         return count(.refused, as: "refused")
     }
 
-    private func count(_ outcome: Outcome, as label: String) -> Outcome {
+    private func count(_ outcome: KeyOutcome, as label: String) -> KeyOutcome {
         services.metrics.keyChecks.series([label]).increment()
         return outcome
     }

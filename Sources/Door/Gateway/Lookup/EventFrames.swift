@@ -1,8 +1,15 @@
 import Basics
+import HTTPServing
 import PushModel
 
 /// What a stream of server-sent events consists of (HTML standard, section 9.2).
 enum EventFrames {
+    /// The most bytes of the longest event, that of the fleet.
+    static let limit = 65_536
+    /// Status and header fields of a stream. No proxy may keep it back.
+    static let head = APIAnswer(
+        status: 200,
+        headers: ["Content-Type": "text/event-stream", "Cache-Control": "no-store", "X-Accel-Buffering": "no"])
     /// How long a client waits before it connects again.
     static let beginning = Array("retry: 2000\n\n".utf8)
     /// Keeps proxies from ending a silent connection.

@@ -39,7 +39,7 @@ struct LookupEndpoints: Sendable {
     /// Searches the whole life of a request for an asker, on a thread of its own.
     typealias Searching =
         @Sendable (
-            _ id: String, _ asker: Asker, _ then: @escaping @Sendable (Result<LifeSearch.Found, APIProblem>) -> Void
+            _ id: String, _ asker: Asker, _ then: @escaping @Sendable (Result<FoundLife, APIProblem>) -> Void
         ) -> Void
 
     let lookup: RequestLookup
@@ -272,7 +272,7 @@ struct LookupEndpoints: Sendable {
     }
 
     private func follow(_ key: PublishedRequests.Key, for call: LookupCall) {
-        guard call.request.method != "HEAD" else { return call.answer(RequestEvents.head) }
+        guard call.request.method != "HEAD" else { return call.answer(EventFrames.head) }
         if let problem = lookup.problem(for: call.claimant) { return call.refuse(problem) }
         events.begin(key, for: call.claimant, after: call.request.headers.single("Last-Event-ID"), on: call.stream)
     }

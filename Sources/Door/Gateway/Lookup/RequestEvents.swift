@@ -3,25 +3,8 @@ import HTTPServing
 import PushModel
 import Synchronization
 
-/// What a stream of events is written to: the body of an answer. It may be used from any thread, and waits for nothing.
-protocol EventSink: Sendable {
-    /// Sends bytes; returns false once the client has gone, or reads too slowly.
-    @discardableResult func write(_ bytes: [UInt8]) -> Bool
-    /// Ends the body behind what was written.
-    func end()
-}
-
-/// Begins an answer whose body is written later by the sink that it returns. `onEnd` is called once, when the client has gone or
-/// the body has ended, and not before this returns.
-typealias EventStreaming = @Sendable (_ head: APIAnswer, _ onEnd: @escaping @Sendable () -> Void) -> any EventSink
-
 /// Streams the states of requests to those who follow them, until the final one. No thread waits with a stream.
 final class RequestEvents: Sendable {
-    /// Status and header fields of a stream. No proxy may keep it back.
-    static let head = APIAnswer(
-        status: 200,
-        headers: ["Content-Type": "text/event-stream", "Cache-Control": "no-store", "X-Accel-Buffering": "no"])
-
     private struct Stream: Sendable {
         let sink: any EventSink
         let key: PublishedRequests.Key
@@ -53,7 +36,7 @@ final class RequestEvents: Sendable {
             state.lastNumber += 1
             return state.lastNumber
         }
-        let sink = open(Self.head) { [self] in remove(number) }
+        let sink = open(EventFrames.head) { [self] in remove(number) }
         let now = lookup.clock.now()
         state.withLock { state in
             state.streams[number] = Stream(sink: sink, key: key, lastID: lastID)

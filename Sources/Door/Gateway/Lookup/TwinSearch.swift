@@ -4,15 +4,6 @@ import PushModel
 import ResultQuery
 import Synchronization
 
-/// Another request with the same title to the same person.
-struct Twin: Sendable, Equatable {
-    let id: String
-    let publishedAt: Timestamp
-    let state: String
-
-    var json: [UInt8] { JSONObject(["id": id, "published_at": publishedAt.text, "state": state]).bytes }
-}
-
 /// Finds other requests with the same title to the same person about the same time.
 struct TwinQuery: Sendable {
     /// The longest time between twins, in milliseconds.

@@ -56,7 +56,7 @@ public struct NotifyQuery: Sendable, Equatable {
 /// The body of `POST /api/notifications`: one JSON string.
 public enum NotifyBody {
     /// The most bytes of a body.
-    public static let maximumByteCount = JSONBody.maximumByteCount
+    public static let maximumByteCount = BodyLimit.other
 
     /// Reads a body.
     ///

@@ -23,6 +23,12 @@ public struct SendOutcome: Sendable {
         case unreported
         /// It is written there; the offset is nil where Kafka does not say it.
         case written(topic: String, partition: Int32, offset: Int64?)
+
+        /// The place of the record, where Kafka has said it.
+        var place: (topic: String, partition: Int32, offset: Int64)? {
+            guard case .written(let topic, let partition, let offset?) = self else { return nil }
+            return (topic, partition, offset)
+        }
     }
 
     /// How much an end matters; the greatest of several decides.
@@ -201,7 +207,7 @@ public struct SendOutcome: Sendable {
     /// The problem, with the place where the request can be asked about.
     private func located(_ problem: APIProblem) -> APIProblem {
         var problem = problem
-        problem.location = RequestPath.of(requestID, at: record)
+        problem.location = RequestPath.of(requestID, at: record.place)
         return problem
     }
 

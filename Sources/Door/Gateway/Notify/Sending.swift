@@ -12,8 +12,6 @@ import Synchronization
 /// The wait for a request's result begins before it is written, so that none comes unseen. Until results are read for the first time,
 /// nothing is sent.
 final class Sending: Sendable {
-    /// The source of the requests (CloudEvents, `source`).
-    static let source = "/pushfan/gateway"
     /// The longest time between two turns of the thread that writes records. Opening another producer may take some seconds of it.
     private static let turnLimit = Duration.seconds(30)
 
@@ -40,7 +38,7 @@ final class Sending: Sendable {
     init(_ configuration: GatewayConfiguration, lanes: HubLanes, services: GatewayServices) throws(KafkaError) {
         producer = try RequestProducer(configuration.kafka, topics: configuration.requestTopics, now: services.now)
         results = ResultFollower.Configuration(configuration.kafka, topic: configuration.topics.results)
-        writer = Mutex(RequestWriter(topics: configuration.requestTopics, source: Self.source))
+        writer = Mutex(RequestWriter(topics: configuration.requestTopics, source: GatewayConfiguration.source))
         self.lanes = lanes
         goal = configuration.tracksOutcome ? .outcomes : .finalResult
         wait = configuration.sendWait
@@ -49,11 +47,13 @@ final class Sending: Sendable {
         check = services.health.check("kafka", for: .ready, until: "Kafka was not asked yet")
     }
 
-    /// Begins to read results, once, whether or not Kafka is there. `turn` is called several times a second in the producer's
-    /// thread, and must not block.
-    func start(_ lookup: RequestLookup, turn: @escaping @Sendable () -> Void) {
-        let reader = ResultFollower(results, listener: lookup)
-        lookup.follow(reader)
+    /// Begins to read results for a listener, once, whether or not Kafka is there. `begin` gets their reader before anything is written. `turn`
+    /// is called several times a second in the producer's thread, and must not block.
+    func start(
+        for listener: any ResultListener, begin: (ResultFollower) -> Void, turn: @escaping @Sendable () -> Void
+    ) {
+        let reader = ResultFollower(results, listener: listener)
+        begin(reader)
         follower.withLock { $0 = reader }
         services.metrics.readWaitingSends { reader.waiterCount }
         services.metrics.readQueue { [producer] in producer.stillness }
@@ -77,7 +77,7 @@ final class Sending: Sendable {
     func openAgain() { producer.openAgain() }
 
     /// True for a result of a send: no back end publishes as this source.
-    private static func isOwn(_ result: ResultRecord) -> Bool { result.source == source && result.tenant == nil }
+    private static func isOwn(_ result: ResultRecord) -> Bool { result.source == GatewayConfiguration.source && result.tenant == nil }
 
     /// When a call that comes now is answered at the latest.
     var deadline: MonotonicTime { MonotonicTime.now().advanced(by: wait) }

@@ -54,6 +54,8 @@ final class EventStreams: Sendable {
         }
     }
 
+    /// The fleet of the fleet's streams.
+    static let fleet = "fleet"
     /// Silence after which a comment is sent, and an event is not the present any more, in nanoseconds.
     private static let silence: Int64 = 15_000_000_000
 
@@ -79,7 +81,7 @@ final class EventStreams: Sendable {
 
     /// Begins a stream about a subject, or answers why not.
     func begin(_ subject: String, for call: OperatorCall) {
-        guard call.request.method != "HEAD" else { return call.answer(RequestEvents.head) }
+        guard call.request.method != "HEAD" else { return call.answer(EventFrames.head) }
         guard call.request.headers.single("Last-Event-ID") != EventFrames.endID else {
             // The one status at which a browser does not connect again (HTML standard, section 9.2.2).
             return call.answer(APIAnswer(status: 204))
@@ -93,7 +95,7 @@ final class EventStreams: Sendable {
         let time = now()
         let latest = state.withLock { $0.latest[subject] ?? [:] }
             .filter { time.nanoseconds(since: $0.value.at) < Self.silence }
-        let sink = call.stream(RequestEvents.head) { [self] in remove(number) }
+        let sink = call.stream(EventFrames.head) { [self] in remove(number) }
         let frames = latest.sorted { $0.key < $1.key }.flatMap(\.value.frame)
         guard sink.write(EventFrames.beginning + frames) else { return remove(number) }
         let stream = Stream(subject: subject, sink: sink, last: latest.mapValues(\.data), sentAt: time)

@@ -50,7 +50,7 @@ struct OperatorCall: Sendable {
             found[name] =
                 name == "limit"
                 ? reader.integer(name, in: .min ... .max).map { String($0) }
-                : reader.text(name, count: 0...JSONBody.maximumByteCount)
+                : reader.text(name, count: 0...BodyLimit.other)
         }
         try reader.check()
         return found

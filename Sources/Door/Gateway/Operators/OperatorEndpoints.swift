@@ -15,8 +15,6 @@ import Synchronization
 final class OperatorEndpoints: Sendable {
     /// The most streams of events. An event is sent to all of its subject one after the other.
     private static let streamLimit = 500
-    /// The longest work for an answer, the wait for its turn included: twice as long as a list reads a topic, so that it ends by itself first.
-    static let answerTime = Duration.seconds(10)
 
     private let isStopping: Flag
     private let note: @Sendable (APIProblem) -> Void
@@ -144,7 +142,7 @@ final class OperatorEndpoints: Sendable {
 
     /// Has what is open counted while anybody follows the fleet.
     private func countOpen() {
-        guard streams.subjects.contains(FleetWatch.subject), open.begins() else { return }
+        guard streams.subjects.contains(EventStreams.fleet), open.begins() else { return }
         if scanning.put(for: "", { [open] in open.count() }) != nil { open.giveUp() }
     }
 
@@ -189,7 +187,7 @@ final class OperatorEndpoints: Sendable {
 
     /// Says when the work for an answer that is asked for now has to end.
     private func timeLimit() -> @Sendable () -> Bool {
-        let end = now().advanced(by: Self.answerTime)
+        let end = now().advanced(by: APIProblem.answerTime)
         return { [now] in now() >= end }
     }
 
@@ -220,7 +218,7 @@ final class OperatorEndpoints: Sendable {
 
     /// Searches the life of a request. `then` is called once, in any thread.
     func searchLife(
-        of id: String, for asker: Asker, then: @escaping @Sendable (Result<LifeSearch.Found, APIProblem>) -> Void
+        of id: String, for asker: Asker, then: @escaping @Sendable (Result<FoundLife, APIProblem>) -> Void
     ) {
         let isOver = timeLimit()
         let problem = searching.put(for: asker.keyID, of: asker.tenant) { [self] in
@@ -236,7 +234,7 @@ final class OperatorEndpoints: Sendable {
     }
 
     private func searchWhereabouts(
-        of id: String, for asker: Asker, then: @escaping @Sendable (Result<LifeSearch.Found, APIProblem>) -> Void
+        of id: String, for asker: Asker, then: @escaping @Sendable (Result<FoundLife, APIProblem>) -> Void
     ) {
         let isOver = timeLimit()
         let problem = scanning.put(for: asker.keyID, of: asker.tenant) { [self] in
@@ -313,7 +311,7 @@ final class OperatorEndpoints: Sendable {
         case .failures, .searchFailures: call.answer(try results.failures(call))
         case .deadLetters: call.answer(try results.deadLetters(call))
         case .status: call.answer(try status())
-        case .statusEvents: streams.begin(FleetWatch.subject, for: call)
+        case .statusEvents: streams.begin(EventStreams.fleet, for: call)
         case .history: call.answer(try history(call))
         case .incidents: call.answer(try incidents.answer(call))
         case .replays: call.answer(try plans.list(call))
@@ -391,13 +389,4 @@ final class OperatorEndpoints: Sendable {
         json.add("items", array: fleet.minutes(since: since).map(\.json))
         return APIAnswer(status: 200, json: json.bytes, headers: ["Cache-Control": "no-store"])
     }
-}
-
-/// Something that happens once.
-final class Flag: Sendable {
-    private let state = Atomic(false)
-
-    var isSet: Bool { state.load(ordering: .relaxed) }
-
-    func set() { state.store(true, ordering: .relaxed) }
 }

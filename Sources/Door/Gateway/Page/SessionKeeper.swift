@@ -5,6 +5,18 @@ import Observability
 import PushModel
 import Synchronization
 
+/// The keys that sessions of the page stand for.
+protocol SessionKeys: Sendable {
+    /// The present by which keys expire, in seconds since 1970.
+    var wallClock: @Sendable () -> Int64 { get }
+    /// Checks a key, and gives it if it is right.
+    func check(_ presented: PresentedKey?, from address: NumericAddress?) -> (outcome: KeyOutcome, key: APIKey?)
+    /// Checks a key that was right when a session began, and gives it with its present terms if it still is. The call counts as the key's.
+    func check(again key: APIKey) -> (outcome: KeyOutcome, key: APIKey?)
+    /// The holder of a key that was right when a session began, or nil if it is not right any more. Counts as no call.
+    func publisher(of key: APIKey) -> Publisher?
+}
+
 /// Begins, checks and ends the sessions of the web page. A session is its key: each call asks the keys file whether that still is right, and
 /// counts as the key's.
 ///
@@ -17,12 +29,12 @@ final class SessionKeeper: Sendable {
         let expiresAt: Timestamp
     }
 
-    private let keys: KeySignIn
+    private let keys: any SessionKeys
     private let services: GatewayServices
     /// No other lock is taken while it is held.
     private let sessions = Mutex(Sessions<APIKey>())
 
-    init(_ keys: KeySignIn, services: GatewayServices) {
+    init(_ keys: any SessionKeys, services: GatewayServices) {
         self.keys = keys
         self.services = services
     }

@@ -14,7 +14,7 @@ struct WebPage: Sendable {
 
     /// Makes the page of a configuration, or nil where none is served.
     static func make(
-        _ configuration: GatewayConfiguration, keys: KeySignIn?, services: GatewayServices
+        _ configuration: GatewayConfiguration, keys: (any SessionKeys)?, services: GatewayServices
     ) throws(GatewayFailure) -> WebPage? {
         guard configuration.servesPage else { return nil }
         guard let keys else {

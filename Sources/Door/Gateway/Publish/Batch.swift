@@ -4,8 +4,6 @@ import PushModel
 struct Batch: Sendable {
     /// The most requests.
     static let maximumCount = 1000
-    /// The most bytes of a body.
-    static let maximumByteCount = 4 << 20
 
     /// Each request, not checked yet: at least one.
     let items: [[UInt8]]
@@ -15,7 +13,7 @@ struct Batch: Sendable {
     /// Reads a batch as far as it is not about single requests. 400 for what is no JSON, 413, and 422 for another value than a
     /// batch, for an empty batch and one of more than 1,000 items.
     init(_ body: [UInt8], form: BatchForm) throws(APIProblem) {
-        guard body.count <= Self.maximumByteCount else { throw .bodyTooLarge(limit: Self.maximumByteCount) }
+        guard body.count <= BodyLimit.batch else { throw .bodyTooLarge(limit: BodyLimit.batch) }
         switch form {
         case .lines: (items, lines) = try Self.lines(of: body)
         case .list, .events: (items, lines) = (try Self.elements(of: body, in: form), [])

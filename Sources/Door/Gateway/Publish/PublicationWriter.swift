@@ -31,7 +31,7 @@ final class PublicationWriter: Sendable {
         self.services = services
         platforms = configuration.worker.planning.defaultPlatforms
         hubs = configuration.worker.routes
-        writer = Mutex(RequestWriter(topics: configuration.requestTopics, source: Sending.source))
+        writer = Mutex(RequestWriter(topics: configuration.requestTopics, source: GatewayConfiguration.source))
     }
 
     func rights(of publisher: Publisher) -> PublishRights { PublishRights(publisher: publisher, hubs: hubs) }

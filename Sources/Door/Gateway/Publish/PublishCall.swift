@@ -3,7 +3,7 @@ import HTTPServing
 import Replay
 
 /// Says whose key a call shows, by its `Authorization` header and its client's address; nil each where it is not known.
-typealias KeyCheck = @Sendable (_ authorization: String?, _ client: NumericAddress?) -> KeySignIn.Outcome
+typealias KeyCheck = @Sendable (_ authorization: String?, _ client: NumericAddress?) -> KeyOutcome
 
 /// Says if the key of a call still is right, with the rights that it had.
 typealias KeyRecheck = @Sendable (_ authorization: String?, _ publisher: Publisher) -> Bool

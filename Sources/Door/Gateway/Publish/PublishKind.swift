@@ -36,8 +36,8 @@ enum PublishKind: Sendable, Equatable {
     /// The most bytes of the body.
     var maximumByteCount: Int {
         switch self {
-        case .single, .trial: Publication.maximumByteCount
-        case .batch: Batch.maximumByteCount
+        case .single, .trial: BodyLimit.request
+        case .batch: BodyLimit.batch
         }
     }
 }

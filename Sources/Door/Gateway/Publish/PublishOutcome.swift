@@ -36,6 +36,6 @@ struct WrittenRequest: Sendable, Equatable {
 
     /// Where it can be asked about.
     var location: String {
-        RequestPath.of(id, at: .written(topic: topic, partition: partition, offset: offset), time: acceptedAt)
+        RequestPath.of(id, at: offset.map { (topic, partition, $0) }, time: acceptedAt)
     }
 }

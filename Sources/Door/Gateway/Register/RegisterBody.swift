@@ -7,7 +7,7 @@ public import PushModel
 /// shows them.
 public struct RegisterBody: Sendable, Equatable {
     /// The most bytes of a body.
-    public static let maximumByteCount = JSONBody.maximumByteCount
+    public static let maximumByteCount = BodyLimit.other
 
     /// The push service.
     public let platform: Platform

@@ -22,8 +22,6 @@ struct PlanOrder: Sendable {
     /// The longest new life of a request, in seconds: that of the message contract.
     private static let longestLife: Int64 = 2_419_200
 
-    /// The most codes of dead letters, each of which is compared with every letter.
-    static let maximumCodes = 64
 
     var source = Source.results
     var mode = Mode.safe
@@ -47,15 +45,15 @@ struct PlanOrder: Sendable {
     ///
     /// - Throws: 400, 413 and 415 for what is no JSON, 422 with each fault, 403 for dead letters by a key with a tenant.
     init(_ call: OperatorCall, at now: Int64) throws(APIProblem) {
-        var body = try BodyReader(call.request, atMost: Publication.maximumByteCount, members: Self.members)
+        var body = try BodyReader(call.request, atMost: BodyLimit.request, members: Self.members)
         source = body.word("source", as: Source.self) ?? .results
         mode = body.word("mode", as: Mode.self) ?? .safe
         rate = body.integer("rate", in: 1...1_000_000).map(Int.init) ?? rate
         reason = body.reason() ?? ""
         limit = body.integer("limit", in: 1...10_000_000).map(Int.init) ?? limit
         edits = body.texts("set", atMost: RequestEdit.maximumCount)
-        codes = body.texts("codes", atMost: Self.maximumCodes)
-        let text = body.text("filter", count: 0...JSONBody.maximumByteCount)
+        codes = body.texts("codes", atMost: CallerFilter.maximumCodes)
+        let text = body.text("filter", count: 0...BodyLimit.other)
         let times = ["since", "until"].compactMap { name in body.text(name, count: 1...64).map { "\(name):\($0)" } }
         expiry = Self.expiry(&body, now: now)
         for text in body.texts("places") {

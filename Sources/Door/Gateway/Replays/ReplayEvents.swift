@@ -28,7 +28,7 @@ final class ReplayEvents: Sendable {
 
     /// Sends what has changed. To be called several times a second. Waits for nothing.
     func tick(at now: MonotonicTime = .now()) {
-        let subjects = streams.subjects.subtracting([FleetWatch.subject])
+        let subjects = streams.subjects.subtracting([EventStreams.fleet])
         guard !subjects.isEmpty else { return }
         let isDue = timing.withLock { timing -> Bool in
             guard now >= timing.next, !timing.isAsking else { return false }

@@ -7,6 +7,9 @@ import ResultQuery
 
 /// A filter as a caller wrote it, narrowed to what the caller may see.
 struct CallerFilter: Sendable {
+    /// The most codes of dead letters, each of which is compared with every letter.
+    static let maximumCodes = 64
+
     /// The texts of a caller that make a filter.
     struct Text: Sendable, Equatable {
         var filter = ""

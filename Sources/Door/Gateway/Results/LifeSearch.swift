@@ -12,13 +12,6 @@ struct LifeSearch: Sendable {
     let answers: ResultAnswers
     let terms: GroupTerms
 
-    /// The facts of a request beside those that this gateway remembers.
-    enum Found: Sendable {
-        case life(RequestLife)
-        case whereabouts(WhereaboutsReport)
-        case nothing
-    }
-
     /// The same, whose work ends by another condition, too.
     func ending(when isOver: @escaping @Sendable () -> Bool) -> LifeSearch {
         LifeSearch(context: context.ending(when: isOver), answers: answers.ending(when: isOver), terms: terms)
@@ -35,7 +28,7 @@ struct LifeSearch: Sendable {
     }
 
     /// The place of a request that has no result. A record says nothing of tenants before it is read, so this is for keys that see all.
-    func whereabouts(of id: String) throws(APIProblem) -> Found {
+    func whereabouts(of id: String) throws(APIProblem) -> FoundLife {
         try APIProblem.catching { () throws(JobFailure) in
             var search = WhereaboutsSearch(for: id, in: terms, context: context)
             let report = try search.run()

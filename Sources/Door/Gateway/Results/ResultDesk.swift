@@ -155,7 +155,7 @@ struct ResultDesk: Sendable {
         try asked.requireResults(of: "dead letters")
         let times = asked.filter
         let codes = query["code"]?.byteParts(between: ",").filter { !$0.isEmpty }.map(String.init) ?? []
-        guard codes.count <= PlanOrder.maximumCodes else { throw .invalid("code has at most \(PlanOrder.maximumCodes) codes.") }
+        guard codes.count <= CallerFilter.maximumCodes else { throw .invalid("code has at most \(CallerFilter.maximumCodes) codes.") }
         let page = try APIProblem.catching { () throws(JobFailure) in
             if let one { return try context.deadLetter(one, withValue: isWhole, patience: Self.patience) }
             return try context.deadLetters(times, codes: codes, terms: terms, after: query["cursor"], patience: Self.patience)

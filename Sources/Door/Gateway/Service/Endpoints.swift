@@ -5,17 +5,6 @@ import Kafka
 import Publishing
 import Users
 
-/// A request of `/api` whose caller has signed in.
-struct APICall: Sendable {
-    /// Its route, one below `/api`.
-    let route: Route
-    let request: HTTPServerRequest
-    /// The caller.
-    let caller: Caller
-    /// Takes the answer.
-    let reply: Reply
-}
-
 /// The handlers behind the routes.
 protocol Endpoints: Sendable {
     /// Answers a call, before it returns or later, and waits for nothing. Called on any thread.
@@ -154,7 +143,7 @@ struct APIEndpoints: Endpoints {
 
     func start() {
         operators.start()
-        sending.start(lookups.lookup) { [events = lookups.events, operators, services] in
+        sending.start(for: lookups.lookup, begin: lookups.lookup.follow) { [events = lookups.events, operators, services] in
             services.rights.tick(at: services.now())
             events.tick()
             operators.tick()

@@ -9,6 +9,9 @@ internal import Publishing
 
 /// Everything that a gateway gets when it starts.
 public struct GatewayConfiguration: Sendable {
+    /// The source of the requests of apps (CloudEvents, `source`).
+    static let source = "/pushfan/gateway"
+
     /// The program's version.
     public var version: String
     /// Where apps are served: `host:port`, IPv6 in brackets; port 0 takes a free one. Default `127.0.0.1:8080`.
@@ -114,19 +117,4 @@ public struct RequestIndexTerms: Sendable, Equatable {
 
     /// The defaults.
     public init() {}
-}
-
-/// Why a gateway cannot start; no secret is in it.
-public enum GatewayFailure: Error, Sendable, Equatable, CustomStringConvertible {
-    /// It cannot work with these settings.
-    case configuration(String)
-    /// Something on this machine failed.
-    case system(String)
-
-    /// What has happened, in plain words.
-    public var description: String {
-        switch self {
-        case .configuration(let reason), .system(let reason): reason
-        }
-    }
 }

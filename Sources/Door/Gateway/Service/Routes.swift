@@ -167,10 +167,10 @@ extension Route {
     /// The most bytes of a body that is no request. A plan may have a record in it.
     fileprivate var maximumByteCount: Int {
         switch self {
-        case .operate(.plan): Publication.maximumByteCount
+        case .operate(.plan): BodyLimit.request
         case .operate(let route) where route.givesOrder: BodyReader.orderLimit
         case .page: WebPage.maximumByteCount
-        default: JSONBody.maximumByteCount
+        default: BodyLimit.other
         }
     }
 
