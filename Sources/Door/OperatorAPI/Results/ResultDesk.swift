@@ -223,7 +223,4 @@ extension APIProblem {
     /// 400: the id is none of a dead letter, or something else is asked for besides.
     static let badLetterID = APIProblem.invalid(
         "id is that of a dead letter, TOPIC:PARTITION:OFFSET@TIME, and stands alone but for payload.")
-
-    /// 400: the cursor is none of this list.
-    static let badCursor = APIProblem.invalid("The cursor is none that this list with this filter has given.")
 }

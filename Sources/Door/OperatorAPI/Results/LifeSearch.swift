@@ -60,16 +60,3 @@ extension PublishedRequest {
         isFound = true
     }
 }
-
-extension ResultRecord {
-    /// The place of the record that it is of, and the moment at which that was published, as far as it says so.
-    var origin: RequestPlace? {
-        var document = JSONDocument()
-        guard (try? document.read(json.span)) != nil, let found = Replay.RecordPlace(document, originOf: document.root)
-        else { return nil }
-        let text = document.member("timings", of: document.root).flatMap { document.text("published_at", of: $0) }
-        return RequestPlace(
-            record: RecordPlace(topic: found.topic, partition: found.partition, offset: found.offset),
-            time: text.flatMap { Timestamp(Array($0.utf8).span) })
-    }
-}

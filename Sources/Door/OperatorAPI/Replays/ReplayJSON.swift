@@ -182,14 +182,6 @@ extension APIProblem {
     static let replayNotRunning = APIProblem(
         409, code: .replayNotRunning, detail: "No process runs the replay. POST /v1/replays/ID:run goes on where it stopped.")
 
-    /// 409: another one runs.
-    static let otherReplayRuns = APIProblem(
-        409, code: .replayRunning,
-        detail: "Another replay is running that may have the same requests: one of the tenant, or one of all tenants. "
-            + "One whose runner was killed holds up others for 30 s.",
-        retry: .safe,
-        retryAfter: 10_000)
-
     /// 422: it would take the room of all plans.
     static let planTooLarge = APIProblem(
         422, code: .tooManyMatches, detail: "The plan takes more room than there is for plans. Narrow the filter, or lower limit."

@@ -1,5 +1,8 @@
 import Kafka
+import Publishing
 import PushModel
+import Replay
+import ResultQuery
 
 /// The place of a request's record, and its time: a topic that was made again has another record at the same place.
 struct RequestPlace: Sendable, Equatable {
@@ -44,5 +47,18 @@ extension PushRequest {
         let value = record.value ?? []
         _ = (isOwn ? RequestReader(from: .own) : RequestReader()).read(value.span, headers: headers, origin: origin, into: &self)
         return true
+    }
+}
+
+extension ResultRecord {
+    /// The place of the record that it is of, and the moment at which that was published, as far as it says so.
+    var origin: RequestPlace? {
+        var document = JSONDocument()
+        guard (try? document.read(json.span)) != nil, let found = Replay.RecordPlace(document, originOf: document.root)
+        else { return nil }
+        let text = document.member("timings", of: document.root).flatMap { document.text("published_at", of: $0) }
+        return RequestPlace(
+            record: RecordPlace(topic: found.topic, partition: found.partition, offset: found.offset),
+            time: text.flatMap { Timestamp(Array($0.utf8).span) })
     }
 }

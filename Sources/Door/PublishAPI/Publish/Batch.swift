@@ -28,7 +28,7 @@ struct Batch: Sendable {
         while start < body.count {
             let end = body[start...].firstIndex(of: UInt8(ascii: "\n")) ?? body.count
             let line = body[start..<end]
-            if !line.allSatisfy({ isSpace($0) }) {
+            if !line.allSatisfy({ JSONBody.isSpace($0) }) {
                 guard items.count < maximumCount else { throw tooMany(.lines) }
                 items.append(Array(line))
                 numbers.append(number)
@@ -36,11 +36,6 @@ struct Batch: Sendable {
             (number, start) = (number + 1, end + 1)
         }
         return (items, numbers)
-    }
-
-    /// Whether JSON passes a byte over between values.
-    static func isSpace(_ byte: UInt8) -> Bool {
-        byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") || byte == UInt8(ascii: "\r") || byte == UInt8(ascii: "\n")
     }
 
     private static func elements(of body: [UInt8], in form: BatchForm) throws(APIProblem) -> [[UInt8]] {

@@ -229,10 +229,6 @@ extension APIProblem {
     public static let textNotSealed = APIProblem(
         500, code: Code.internal, detail: "The text could not be encrypted; nothing is sent.", retry: .safe)
 
-    /// 503: Kafka does not give a record now, as the text of a secure push.
-    public static let recordUnread = APIProblem(
-        503, code: .brokerUnavailable, detail: "What is asked for could not be read from Kafka.", retry: .safe, retryAfter: 1000)
-
     /// 504: Kafka may have the request, which the problem names.
     public static func perhapsWritten(_ requestID: String) -> APIProblem {
         var problem = APIProblem(

@@ -23,11 +23,6 @@ extension APIProblem {
             detail: "The key's rate allows \(limit) requests at once. Divide the batch; nothing is written.")
     }
 
-    /// 400.
-    static let idempotencyKeyInvalid = APIProblem(
-        400, code: .idempotencyKeyInvalid,
-        detail: "Idempotency-Key must be there once, with 1 to \(IdempotencyKey.maximumByteCount) printable ASCII characters.")
-
     /// 409.
     static let conflictInFlight = APIProblem(
         409, code: .conflictInFlight, detail: "The first call with this Idempotency-Key is not answered yet.", retry: .sameKey,
@@ -62,7 +57,7 @@ extension APIProblem {
             let hint = isNextRequest ? " \(requestsOnLines)" : ""
             return APIProblem(400, code: .notJSON, detail: "The body is no JSON: \(place): \(mistake.cause)\(hint)")
         case .notAnObject, .notDelayed, .notTaken:
-            let hint = body.first { !Batch.isSpace($0) } == UInt8(ascii: "[") ? " \(severalRequests)" : ""
+            let hint = body.first { !JSONBody.isSpace($0) } == UInt8(ascii: "[") ? " \(severalRequests)" : ""
             return .refused([RequestFault(.schemaInvalid, at: "", message: "The request must be an object.\(hint)")])
         }
     }

@@ -53,3 +53,10 @@ struct IdempotencyKey: Sendable, Equatable {
         return isEscaped ? nil : content
     }
 }
+
+extension APIProblem {
+    /// 400 for a header that is no key.
+    static let idempotencyKeyInvalid = APIProblem(
+        400, code: .idempotencyKeyInvalid,
+        detail: "Idempotency-Key must be there once, with 1 to \(IdempotencyKey.maximumByteCount) printable ASCII characters.")
+}

@@ -80,4 +80,19 @@ extension APIProblem {
     private static func unanswered(_ detail: String) -> APIProblem {
         APIProblem(503, code: .brokerUnavailable, detail: detail, retry: .safe, retryAfter: 2000)
     }
+
+    /// 400: the cursor is none of this list.
+    static let badCursor = APIProblem.invalid("The cursor is none that this list with this filter has given.")
+
+    /// 409: another one runs.
+    static let otherReplayRuns = APIProblem(
+        409, code: .replayRunning,
+        detail: "Another replay is running that may have the same requests: one of the tenant, or one of all tenants. "
+            + "One whose runner was killed holds up others for 30 s.",
+        retry: .safe,
+        retryAfter: 10_000)
+
+    /// 503: Kafka does not give a record now, as the text of a secure push.
+    public static let recordUnread = APIProblem(
+        503, code: .brokerUnavailable, detail: "What is asked for could not be read from Kafka.", retry: .safe, retryAfter: 1000)
 }
