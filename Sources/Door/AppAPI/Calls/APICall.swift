@@ -1,3 +1,4 @@
+import GatewayAPI
 import HTTPServing
 
 /// A request of `/api` whose caller has signed in.

@@ -1,21 +1,22 @@
-public import HTTPServing
-public import PushModel
+import GatewayAPI
+import HTTPServing
+import PushModel
 
 /// The handle by which `POST /api/register?handle=` looks for what the hub has of a device. The call does not say the platform.
 ///
 /// Handles are secrets: no description shows them.
-public struct HandleQuery: Sendable, Equatable {
+struct HandleQuery: Sendable, Equatable {
     /// The handle as the hub keeps it.
-    public let text: String
+    let text: String
     /// Apple for what can be an Apple token; else nil, which looks on every platform.
-    public let platform: Platform?
+    let platform: Platform?
 
     /// Reads the query.
     ///
     /// - Parameter query: The decoded items, `+` being a plus.
     /// - Returns: The handle; nil when it is missing or empty.
     /// - Throws: 400 for what no device can have as its handle, with the remedy for the description of a token.
-    public static func read(_ query: [HTTPServerRequest.QueryItem]) throws(APIProblem) -> HandleQuery? {
+    static func read(_ query: [HTTPServerRequest.QueryItem]) throws(APIProblem) -> HandleQuery? {
         guard let value = try QueryItems(query).value("handle") else { return nil }
         do throws(DeviceToken.Problem) {
             return try HandleQuery(value)
@@ -27,7 +28,7 @@ public struct HandleQuery: Sendable, Equatable {
     /// Checks a handle of an unknown platform.
     ///
     /// - Throws: `DeviceToken.Problem`.
-    public init(_ handle: String) throws(DeviceToken.Problem) {
+    init(_ handle: String) throws(DeviceToken.Problem) {
         platform = try Self.platform(of: handle)
         // Platforms other than Apple and browsers ask for nothing more than visible characters.
         text = try DeviceToken.normalForm(handle, on: platform ?? .fcmv1)
@@ -46,9 +47,9 @@ public struct HandleQuery: Sendable, Equatable {
 
 extension HandleQuery: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// The platform alone.
-    public var description: String { "HandleQuery(\(platform.map { "\($0.name)" } ?? "any"))" }
+    var description: String { "HandleQuery(\(platform.map { "\($0.name)" } ?? "any"))" }
     /// As `description`.
-    public var debugDescription: String { description }
+    var debugDescription: String { description }
     /// A mirror without children.
-    public var customMirror: Mirror { Mirror(self, children: [:]) }
+    var customMirror: Mirror { Mirror(self, children: [:]) }
 }

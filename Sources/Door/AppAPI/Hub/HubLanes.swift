@@ -1,5 +1,6 @@
 import Dispatch
 import EventLoop
+import GatewayAPI
 
 /// A few threads that call the hub, each with connections of its own. Work for one id is done in the order in which it was given.
 final class HubLanes: Sendable {

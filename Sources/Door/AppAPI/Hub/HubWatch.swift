@@ -1,3 +1,4 @@
+import GatewayAPI
 import HubREST
 import Observability
 import PushModel

@@ -1,23 +1,24 @@
-public import FanOut
-public import PushModel
+import FanOut
+import GatewayAPI
+import PushModel
 
 /// The body of `PUT /api/register/{id}`: `{"Platform": "apns", "Handle": "…", "Tags": ["…"]}`.
 ///
 /// The three names may have any case, and others are passed over, as the tutorials' back end does it. Handles are secrets: no description
 /// shows them.
-public struct RegisterBody: Sendable, Equatable {
+struct RegisterBody: Sendable, Equatable {
     /// The most bytes of a body.
-    public static let maximumByteCount = BodyLimit.other
+    static let maximumByteCount = BodyLimit.other
 
     /// The push service.
-    public let platform: Platform
+    let platform: Platform
     /// The handle in the form in which the hub keeps it (`DeviceToken`).
-    public let handle: String
+    let handle: String
     /// The tags, each once, without the one that names the user; at most 59.
-    public let tags: [String]
+    let tags: [String]
 
     /// Describes a device.
-    public init(platform: Platform, handle: String, tags: [String] = []) {
+    init(platform: Platform, handle: String, tags: [String] = []) {
         self.platform = platform
         self.handle = handle
         self.tags = tags
@@ -31,7 +32,7 @@ public struct RegisterBody: Sendable, Equatable {
     ///   - user: Who sends it.
     ///   - rules: Which tags are allowed.
     /// - Throws: 400 with every fault and its JSON Pointer; 413, 415.
-    public init(reading body: [UInt8], contentType: String?, of user: UserTag, by rules: TagRules) throws(APIProblem) {
+    init(reading body: [UInt8], contentType: String?, of user: UserTag, by rules: TagRules) throws(APIProblem) {
         let document = try JSONBody.read(body, contentType: contentType)
         guard document.kind(of: document.root) == .object else {
             throw .invalid([
@@ -48,7 +49,7 @@ public struct RegisterBody: Sendable, Equatable {
 
     /// The platform that an app means by a name of one, in any case, or nil for one that it cannot register with. The words for Android are
     /// one: the hub's `gcm` is a format whose service has ended.
-    public static func platform(_ word: String) -> Platform? {
+    static func platform(_ word: String) -> Platform? {
         switch Platform(name: word.lowercased()) {
         case .gcm: .fcmv1
         case let platform where platform == .apple || platform == .fcmv1 || platform == .windows || platform == .browser: platform
@@ -62,11 +63,11 @@ public struct RegisterBody: Sendable, Equatable {
 
 extension RegisterBody: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// The platform and the number of tags.
-    public var description: String { "RegisterBody(\(platform.name), \(tags.count) tags)" }
+    var description: String { "RegisterBody(\(platform.name), \(tags.count) tags)" }
     /// As `description`.
-    public var debugDescription: String { description }
+    var debugDescription: String { description }
     /// A mirror without children.
-    public var customMirror: Mirror { Mirror(self, children: [:]) }
+    var customMirror: Mirror { Mirror(self, children: [:]) }
 }
 
 /// Reads the members one by one, and notes what is wrong with each.

@@ -1,7 +1,8 @@
 import Basics
-public import FanOut
-public import HubREST
-public import PushModel
+import FanOut
+import GatewayAPI
+import HubREST
+import PushModel
 
 /// Decides what has to be asked and told the hub for one call of `/api/register`: facts in, calls out, at the end an answer.
 ///
@@ -13,9 +14,9 @@ public import PushModel
 ///
 /// An installation belongs to the user whose tag it has. Whoever else brings the handle that it has now holds the device, and takes it
 /// over. What is new is written before what is old is removed, so that a failure between the two leaves a device that rings.
-public struct Registrar: Sendable {
+struct Registrar: Sendable {
     /// One call to the hub, by a method of `RegistrationClient`. Each may be made again without harm.
-    public enum Call: Sendable, Equatable {
+    enum Call: Sendable, Equatable {
         /// `registrations(of:on:)`.
         case find(handle: String, platform: Platform?)
         /// `installation(_:)`.
@@ -29,7 +30,7 @@ public struct Registrar: Sendable {
     }
 
     /// What the hub said to a call.
-    public enum Reply: Sendable, Equatable {
+    enum Reply: Sendable, Equatable {
         /// To `find`.
         case registrations([DeviceRegistration])
         /// To `read`; nil when there is none.
@@ -41,7 +42,7 @@ public struct Registrar: Sendable {
     }
 
     /// How the call of the API ends.
-    public enum Ending: Sendable, Equatable {
+    enum Ending: Sendable, Equatable {
         /// The id for the device.
         case id(String)
         /// It is registered, or removed.
@@ -53,7 +54,7 @@ public struct Registrar: Sendable {
     }
 
     /// What comes next.
-    public enum Step: Sendable, Equatable {
+    enum Step: Sendable, Equatable {
         /// Make this call.
         case ask(Call)
         /// Answer.
@@ -83,24 +84,24 @@ public struct Registrar: Sendable {
     }
 
     /// `POST /api/register`: finds the id that a device has by its handle, or gives it a new one, a random UUID.
-    public static func creating(
+    static func creating(
         for handle: HandleQuery?, newID: String, user: UserTag, users: UserTag.Pattern
     ) -> Registrar {
         Registrar(.create(newID: newID, handle), user: user, users: users)
     }
 
     /// `PUT /api/register/{id}`: registers a device, or changes it. The id has its percent escapes decoded.
-    public static func writing(_ id: String, body: RegisterBody, user: UserTag, users: UserTag.Pattern) -> Registrar {
+    static func writing(_ id: String, body: RegisterBody, user: UserTag, users: UserTag.Pattern) -> Registrar {
         Registrar(.put(id: id, body), user: user, users: users)
     }
 
     /// `DELETE /api/register/{id}`. The id has its percent escapes decoded.
-    public static func removing(_ id: String, user: UserTag, users: UserTag.Pattern) -> Registrar {
+    static func removing(_ id: String, user: UserTag, users: UserTag.Pattern) -> Registrar {
         Registrar(.remove(id: id), user: user, users: users)
     }
 
     /// The first step.
-    public func start() -> Step {
+    func start() -> Step {
         switch purpose {
         case .create(let newID, nil): .end(.id(newID))
         case .create(_, let handle?): .ask(.find(handle: handle.text, platform: handle.platform))
@@ -111,7 +112,7 @@ public struct Registrar: Sendable {
     }
 
     /// The next step after the hub's reply to the call of the step before.
-    public mutating func next(after reply: Reply) -> Step {
+    mutating func next(after reply: Reply) -> Step {
         if case .failed(let failure) = reply {
             // A registration that was changed since it was listed is not the one that was to be removed.
             guard isRemovingRegistration, failure.status == 412 else { return .end(.failed(failure)) }
@@ -245,7 +246,7 @@ extension Installation {
 
 extension Registrar.Call: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// What it does; the handle is a secret.
-    public var description: String {
+    var description: String {
         switch self {
         case .find: "find"
         case .read: "read"
@@ -255,14 +256,14 @@ extension Registrar.Call: CustomStringConvertible, CustomDebugStringConvertible,
         }
     }
     /// As `description`.
-    public var debugDescription: String { description }
+    var debugDescription: String { description }
     /// A mirror without children.
-    public var customMirror: Mirror { Mirror(self, children: [:]) }
+    var customMirror: Mirror { Mirror(self, children: [:]) }
 }
 
 extension Registrar: CustomStringConvertible, CustomReflectable {
     /// The name alone.
-    public var description: String { "Registrar" }
+    var description: String { "Registrar" }
     /// A mirror without children: there is a handle in them.
-    public var customMirror: Mirror { Mirror(self, children: [:]) }
+    var customMirror: Mirror { Mirror(self, children: [:]) }
 }

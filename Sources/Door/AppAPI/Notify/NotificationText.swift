@@ -1,7 +1,7 @@
-public import PushModel
+import PushModel
 
 /// What a device is sent, in the tutorials' words.
-public enum NotificationText: Sendable, Equatable {
+enum NotificationText: Sendable, Equatable {
     /// `From alice: text`.
     case message(from: String, text: String)
     /// A text to the caller's own devices, as it is.
@@ -12,7 +12,7 @@ public enum NotificationText: Sendable, Equatable {
     case secure(id: String)
 
     /// The platforms that it can be written for, in the order of `Platform.allCases`.
-    public static let platforms: [Platform] = [.apple, .fcmv1, .windows]
+    static let platforms: [Platform] = [.apple, .fcmv1, .windows]
 
     /// Appends the member of a request's open object `payloads` for a platform: its name and a native payload. Only Apple, FCM v1
     /// and Windows have one.

@@ -1,17 +1,18 @@
 import Basics
-public import HTTPServing
-public import PushModel
+import GatewayAPI
+import HTTPServing
+import PushModel
 
 /// The query of `POST /api/notifications`: `pns` and `to_tag` together, or neither; `secure` for a push without its text.
 ///
 /// Names and the words of `pns` may have any case. Other members are passed over.
-public struct NotifyQuery: Sendable, Equatable {
+struct NotifyQuery: Sendable, Equatable {
     /// The platform to send to; nil for all.
-    public let platform: Platform?
+    let platform: Platform?
     /// The name of the user to send to; nil for the caller.
-    public let recipient: String?
+    let recipient: String?
     /// Whether the push carries an id in place of the text.
-    public let isSecure: Bool
+    let isSecure: Bool
 
     /// Reads a query.
     ///
@@ -19,7 +20,7 @@ public struct NotifyQuery: Sendable, Equatable {
     ///   - items: The decoded items, `+` being a plus (`HTTPServerRequest.percentDecodedQuery`).
     ///   - isAlwaysSecure: `gateway.secure_push` is `always`.
     /// - Throws: 400 for an unknown `pns`, for what is no user's name, for one of `pns` and `to_tag` where both must be, and for a member that stands twice.
-    public init(_ items: [HTTPServerRequest.QueryItem], isAlwaysSecure: Bool = false) throws(APIProblem) {
+    init(_ items: [HTTPServerRequest.QueryItem], isAlwaysSecure: Bool = false) throws(APIProblem) {
         let query = QueryItems(items)
         isSecure = try Self.isTrue(query.value("secure")) || isAlwaysSecure
         recipient = try query.value("to_tag")
@@ -54,9 +55,9 @@ public struct NotifyQuery: Sendable, Equatable {
 }
 
 /// The body of `POST /api/notifications`: one JSON string.
-public enum NotifyBody {
+enum NotifyBody {
     /// The most bytes of a body.
-    public static let maximumByteCount = BodyLimit.other
+    static let maximumByteCount = BodyLimit.other
 
     /// Reads a body.
     ///
@@ -65,7 +66,7 @@ public enum NotifyBody {
     ///   - contentType: The header field; nil when there is none.
     /// - Returns: The text, which may be empty; nil for a body of no bytes.
     /// - Throws: 400 for what is not one JSON string, such as a text with a quotation mark in it that the app did not escape; 413, 415.
-    public static func text(_ body: [UInt8], contentType: String?) throws(APIProblem) -> String? {
+    static func text(_ body: [UInt8], contentType: String?) throws(APIProblem) -> String? {
         guard !body.isEmpty else { return nil }
         let document = try JSONBody.read(body, contentType: contentType)
         guard document.kind(of: document.root) == .string else {

@@ -1,30 +1,30 @@
-public import FanOut
-public import PushModel
+import FanOut
+import PushModel
 
 /// The send request that a call of `POST /api/notifications` becomes (page Requests).
-public struct NotifyRequest: Sendable, Equatable {
+struct NotifyRequest: Sendable, Equatable {
     /// The most characters of a label's value.
     private static let maximumLabelLength = 64
 
     /// The request's id.
-    public var id: String
+    var id: String
     /// Who is to get it.
-    public var recipient: UserTag
+    var recipient: UserTag
     /// Who sends it; becomes the label `from`.
-    public var sender: UserTag
+    var sender: UserTag
     /// What is sent.
-    public var text: NotificationText
+    var text: NotificationText
     /// The platform to send to; nil for all.
-    public var platform: Platform?
+    var platform: Platform?
     /// When the call came.
-    public var createdAt: Timestamp
+    var createdAt: Timestamp
     /// How long the request is of use, in milliseconds (`gateway.send_ttl`).
-    public var timeToLive: Int64
+    var timeToLive: Int64
     /// Whether to follow the hub's telemetry (`gateway.track_outcome`).
-    public var tracksOutcome: Bool
+    var tracksOutcome: Bool
 
     /// Describes a request.
-    public init(
+    init(
         id: String, to recipient: UserTag, from sender: UserTag, text: NotificationText, on platform: Platform? = nil,
         createdAt: Timestamp, timeToLive: Int64, tracksOutcome: Bool = false
     ) {
@@ -39,7 +39,7 @@ public struct NotifyRequest: Sendable, Equatable {
     }
 
     /// The record's value.
-    public var json: [UInt8] {
+    var json: [UInt8] {
         var json = ByteWriter(capacity: 1024)
         json.append("{\"schema_version\":1,\"id\":")
         json.append(json: id)

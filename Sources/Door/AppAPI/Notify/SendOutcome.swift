@@ -1,16 +1,17 @@
-internal import HTTPServing
-public import Outcomes
-internal import PushModel
-public import Publishing
+import GatewayAPI
+import HTTPServing
+import Outcomes
+import PushModel
+import Publishing
 
 /// Decides what a send is answered with: what is known of it in, status and body out (the tutorials' "Abandoned or Unknown is a
 /// failure").
 ///
 /// Which results count, and whether more are to come, is what `Awaited` decides. Here the final result is judged and, where outcomes were
 /// awaited, those of the calls that the hub accepted; of several the worst decides.
-public struct SendOutcome: Sendable {
+struct SendOutcome: Sendable {
     /// What to do.
-    public enum Step: Sendable, Equatable {
+    enum Step: Sendable, Equatable {
         /// Answer.
         case answer(APIAnswer)
         /// Ask the hub for its telemetry of these notifications (`GET /messages/{id}`), and answer what `answer(telemetry:)` says.
@@ -18,7 +19,7 @@ public struct SendOutcome: Sendable {
     }
 
     /// What Kafka has said of the request's record.
-    public enum Record: Sendable, Equatable {
+    enum Record: Sendable, Equatable {
         /// Nothing yet: it may be written, or may never be.
         case unreported
         /// It is written there; the offset is nil where Kafka does not say it.
@@ -57,7 +58,7 @@ public struct SendOutcome: Sendable {
     ///   - requestID: The request's id.
     ///   - record: What is known of its record.
     ///   - awaited: What is known of its results, now that nothing more is waited for.
-    public init(requestID: String, record: Record, awaited: Awaited) {
+    init(requestID: String, record: Record, awaited: Awaited) {
         self.requestID = requestID
         self.record = record
         tracksOutcome = awaited.goal == .outcomes
@@ -69,7 +70,7 @@ public struct SendOutcome: Sendable {
     }
 
     /// What to do: the hub is asked only where the answer depends on calls whose outcome is not known.
-    public var step: Step {
+    var step: Step {
         guard let result = conclusion else { return .answer(resultPending) }
         switch result.state {
         // The first one with its id or key was sent, or will be.
@@ -87,7 +88,7 @@ public struct SendOutcome: Sendable {
     }
 
     /// The answer after the hub was asked. A notification that is missing in `telemetry` was not reported.
-    public func answer(telemetry: [String: NotificationTelemetry]) -> APIAnswer {
+    func answer(telemetry: [String: NotificationTelemetry]) -> APIAnswer {
         guard let result = conclusion else { return resultPending }
         var ends = known(in: result)
         for call in unknown(in: result) {
@@ -216,21 +217,21 @@ public struct SendOutcome: Sendable {
 
 extension APIProblem {
     /// 503: it is not known where Kafka has the text of a secure push, if it has it.
-    public static let notWritten = APIProblem(
+    static let notWritten = APIProblem(
         503, code: .brokerUnavailable, detail: "The text could not be written to Kafka; nothing is sent.", retry: .safe,
         retryAfter: 1000)
 
     /// 503: the request's result could not be reported, so it is not written.
-    public static let resultsUnread = APIProblem(
+    static let resultsUnread = APIProblem(
         503, code: .brokerUnavailable, detail: "Results are not read from Kafka yet; nothing is sent.", retry: .safe,
         retryAfter: 1000)
 
     /// 500: the text of a secure push could not be encrypted.
-    public static let textNotSealed = APIProblem(
+    static let textNotSealed = APIProblem(
         500, code: Code.internal, detail: "The text could not be encrypted; nothing is sent.", retry: .safe)
 
     /// 504: Kafka may have the request, which the problem names.
-    public static func perhapsWritten(_ requestID: String) -> APIProblem {
+    static func perhapsWritten(_ requestID: String) -> APIProblem {
         var problem = APIProblem(
             504, code: .ackUnknown,
             detail: "It is not known whether the request was written: Kafka did not say so in time. "

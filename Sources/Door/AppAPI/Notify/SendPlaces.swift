@@ -1,4 +1,5 @@
 import Basics
+import GatewayAPI
 import Synchronization
 
 /// The places of sends that wait for their results, which users share.

@@ -1,4 +1,4 @@
-internal import PushModel
+import PushModel
 
 /// What a result says that the answer to a send depends on (page Results).
 struct SendResult: Sendable, Equatable {

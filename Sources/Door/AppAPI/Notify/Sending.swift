@@ -1,6 +1,7 @@
 import Basics
 import Delivery
 import EventLoop
+import GatewayAPI
 import Kafka
 import Observability
 import Publishing

@@ -1,9 +1,10 @@
-public import HubREST
-internal import PushModel
+import GatewayAPI
+import HubREST
+import PushModel
 
 extension APIAnswer {
     /// The answer to a call of `/api/register` that ended.
-    public init(_ ending: Registrar.Ending) {
+    init(_ ending: Registrar.Ending) {
         switch ending {
         case .id(let id): self = .registration(id)
         case .done: self = .done
@@ -23,7 +24,7 @@ extension APIProblem {
     /// - 500 when the call could not be made at all.
     /// - 400 for an id or a handle that no hub can have.
     /// - 502 for all else: it cannot be reached, refuses the key, or its answer cannot be understood.
-    public init(_ failure: RegistrationFailure) {
+    init(_ failure: RegistrationFailure) {
         let retry: Retry = failure.isWorthRetrying ? .safe : .never
         switch failure.cause {
         case .unusable:

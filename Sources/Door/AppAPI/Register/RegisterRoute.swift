@@ -1,5 +1,6 @@
 import FanOut
 import Foundation
+import GatewayAPI
 import HTTPServing
 
 /// Serves `/api/register`: a registrar decides, and its calls are made on a lane of the hub.

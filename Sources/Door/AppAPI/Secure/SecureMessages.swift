@@ -1,6 +1,7 @@
 import Crypto
 import EventLoop
 import FanOut
+import GatewayAPI
 import Kafka
 
 /// Keeps the texts of secure push in a topic of Kafka, encrypted, and gives each to the user whom it is for.

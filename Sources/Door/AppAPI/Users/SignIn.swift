@@ -2,6 +2,7 @@ import Basics
 import Crypto
 import Dispatch
 import EventLoop
+import GatewayAPI
 import Observability
 import Synchronization
 import Users

@@ -1,4 +1,4 @@
-internal import Basics
+import Basics
 
 extension APIOperation {
     /// The most bytes of a path that is compared. The longest of a route has 28.

@@ -1,6 +1,6 @@
-internal import Jobs
-internal import PushModel
-internal import ResultQuery
+import Jobs
+import PushModel
+import ResultQuery
 
 // The rows of what finds, repairs and shows (page Gateway, "Find and repair").
 extension APIOperation {

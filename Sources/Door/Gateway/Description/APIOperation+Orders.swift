@@ -1,4 +1,4 @@
-internal import PushModel
+import PushModel
 
 // The rows of what holds, limits and cancels (page Gateway, "Hold, limit and cancel").
 extension APIOperation {

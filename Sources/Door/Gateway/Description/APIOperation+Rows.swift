@@ -1,6 +1,6 @@
-internal import Basics
-internal import FanOut
-internal import PushModel
+import Basics
+import FanOut
+import PushModel
 
 // The rows of `/` and `/api` (page Gateway).
 extension APIOperation {

@@ -1,4 +1,4 @@
-internal import PushModel
+import PushModel
 
 /// An operation of the gateway's API. Each route is one, but for those of the web page, and each has a row in the description: the
 /// compiler asks for both.

@@ -1,29 +1,29 @@
-public import HTTPServing
-internal import PushModel
+package import HTTPServing
+import PushModel
 
 /// What the gateway answers to one call of its API.
-public struct APIAnswer: Sendable, Equatable {
+package struct APIAnswer: Sendable, Equatable {
     /// The status, 200 to 599.
-    public var status: Int
+    var status: Int
     /// The header fields; length, date and connection are the server's own.
-    public var headers: HTTPFields
+    var headers: HTTPFields
     /// The body.
-    public var body: [UInt8]
+    var body: [UInt8]
 
     /// The way in which the body's bytes count as long as they are not taken.
     var upkeep = HTTPServerResponse.Upkeep.counted
     /// The code of the problem that it tells of; nil where it tells of none.
-    public internal(set) var code: String?
+    var code: String?
 
     /// An answer of these parts.
-    public init(status: Int, headers: HTTPFields = [:], body: [UInt8] = []) {
+    package init(status: Int, headers: HTTPFields = [:], body: [UInt8] = []) {
         self.status = status
         self.headers = headers
         self.body = body
     }
 
     /// An answer with a JSON object and a line end behind it, so that a shell's prompt has a line of its own.
-    init(
+    package init(
         status: Int, json: [UInt8], as mediaType: String = "application/json; charset=utf-8", headers: HTTPFields = [:]
     ) {
         self.init(status: status, headers: headers, body: json + [UInt8(ascii: "\n")])
@@ -31,18 +31,18 @@ public struct APIAnswer: Sendable, Equatable {
     }
 
     /// 200 without a body: it is done.
-    public static let done = APIAnswer(status: 200)
+    package static let done = APIAnswer(status: 200)
 
     /// 200 with the id of a registration as a JSON string, quotes and nothing around them: the tutorials' apps cut the first and
     /// the last character of the body.
-    public static func registration(_ id: String) -> APIAnswer {
+    package static func registration(_ id: String) -> APIAnswer {
         var body = ByteWriter()
         body.append(json: id)
         return APIAnswer(status: 200, headers: ["Content-Type": "application/json; charset=utf-8"], body: body.bytes)
     }
 
     /// 200 with the text of a secure push, as the tutorial's apps read it. No cache may keep it.
-    public static func payload(_ text: String) -> APIAnswer {
+    package static func payload(_ text: String) -> APIAnswer {
         var body = ByteWriter()
         body.append("{\"Payload\":")
         body.append(json: text)
@@ -67,7 +67,7 @@ public struct APIAnswer: Sendable, Equatable {
     }
 
     /// The answer as the server sends it.
-    public var response: HTTPServerResponse {
+    var response: HTTPServerResponse {
         var response = HTTPServerResponse(status: status, headers: headers, body: body)
         response.upkeep = upkeep
         return response

@@ -1,7 +1,7 @@
-internal import Jobs
-internal import Kafka
-internal import PushModel
-internal import Replay
+import Jobs
+import Kafka
+import PushModel
+import Replay
 
 extension APIProblem {
     /// The longest work for an answer, the wait for its turn included: twice as long as a list reads a topic, so that it ends by itself first.
@@ -93,6 +93,6 @@ extension APIProblem {
         retryAfter: 10_000)
 
     /// 503: Kafka does not give a record now, as the text of a secure push.
-    public static let recordUnread = APIProblem(
+    static let recordUnread = APIProblem(
         503, code: .brokerUnavailable, detail: "What is asked for could not be read from Kafka.", retry: .safe, retryAfter: 1000)
 }

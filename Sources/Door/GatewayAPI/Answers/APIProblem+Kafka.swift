@@ -1,9 +1,9 @@
-internal import Kafka
+package import Kafka
 
 /// The problems of what Kafka does not take.
 extension APIProblem {
     /// What is not written, and what follows.
-    enum Unwritten: String, Sendable, CaseIterable {
+    package enum Unwritten: String, Sendable, CaseIterable {
         case request = "the request is not written, and nothing is sent"
         case text = "the text is not written, and nothing is sent"
         case cancellation = "the cancellation is not written, and nothing is cancelled"
@@ -11,7 +11,7 @@ extension APIProblem {
     }
 
     /// The answer for a record that Kafka certainly does not have. `wait` is milliseconds, where another try helps.
-    static func notTaken(
+    package static func notTaken(
         _ error: KafkaError, in topic: String, retryAfter wait: Int64, of unwritten: Unwritten = .request
     ) -> APIProblem {
         if error.isClosed { return .stopping }

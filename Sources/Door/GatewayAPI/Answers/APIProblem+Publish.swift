@@ -1,7 +1,7 @@
-internal import Kafka
-internal import Keys
-internal import Publishing
-internal import PushModel
+import Kafka
+import Keys
+import Publishing
+import PushModel
 
 /// The problems of `POST /v1/requests`.
 extension APIProblem {

@@ -215,7 +215,7 @@ extension APIAnswer {
     }
 
     /// The problem, with members beside those of every problem in its `json`.
-    init(_ problem: APIProblem, json: [UInt8]) {
+    package init(_ problem: APIProblem, json: [UInt8]) {
         self.init(status: problem.status, json: json, as: "application/problem+json")
         code = problem.code
         if problem.status == 401 { headers.append("WWW-Authenticate", value: problem.challenge) }

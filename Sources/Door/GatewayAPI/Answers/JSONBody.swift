@@ -1,8 +1,8 @@
-internal import HTTPServing
-internal import PushModel
+import HTTPServing
+package import PushModel
 
 /// The rules that all bodies of `/api` share.
-enum JSONBody {
+package enum JSONBody {
     /// Whether JSON passes a byte over between values.
     static func isSpace(_ byte: UInt8) -> Bool {
         byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") || byte == UInt8(ascii: "\r") || byte == UInt8(ascii: "\n")
@@ -17,7 +17,7 @@ enum JSONBody {
     /// Reads a body.
     ///
     /// - Throws: 413, 415, and 400 for what is no JSON. The place of the fault is named, and nothing of its text.
-    static func read(
+    package static func read(
         _ body: [UInt8], contentType: String?, atMost limit: Int = BodyLimit.other
     ) throws(APIProblem) -> JSONDocument {
         guard body.count <= limit else { throw .bodyTooLarge(limit: limit) }

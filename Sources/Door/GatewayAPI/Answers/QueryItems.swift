@@ -1,11 +1,11 @@
-internal import HTTPServing
+package import HTTPServing
 
 /// The members of a query of `/api`, by names in any case; others than those that are asked for are passed over.
-struct QueryItems {
+package struct QueryItems {
     private let items: [HTTPServerRequest.QueryItem]
 
     /// Takes the items in which `+` is still a plus (`percentDecodedQuery`).
-    init(_ items: [HTTPServerRequest.QueryItem]) {
+    package init(_ items: [HTTPServerRequest.QueryItem]) {
         self.items = items
     }
 
@@ -13,7 +13,7 @@ struct QueryItems {
     ///
     /// - Throws: 400 for a member that stands twice: the tutorials' apps write what their users type into the query as it is, and a
     ///   second value would be such a user's.
-    func value(_ name: String) throws(APIProblem) -> String? {
+    package func value(_ name: String) throws(APIProblem) -> String? {
         let found = items.filter { $0.name.equalsIgnoringCase(name) }
         guard found.count <= 1 else { throw .invalid("The query has \(name) more than once.") }
         guard let value = found.first?.value, !value.isEmpty else { return nil }

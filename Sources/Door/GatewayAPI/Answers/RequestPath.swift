@@ -1,8 +1,8 @@
 import Basics
-import PushModel
+package import PushModel
 
 /// Where a request can be asked about.
-enum RequestPath {
+package enum RequestPath {
     /// The path of a request (`Location`).
     ///
     /// - Parameters:
@@ -10,7 +10,7 @@ enum RequestPath {
     ///   - place: The place of its record, as far as that is known; so a look-up can tell that it is there.
     ///   - time: The record's own, as far as that is known; so a look-up can tell it from one of the same id in a topic that was made again.
     /// - Returns: `/v1/requests/ID`, with `?at=TOPIC/PARTITION/OFFSET` where the place is known, and `&time=MILLISECONDS` with the time.
-    static func of(_ id: String, at place: (topic: String, partition: Int32, offset: Int64)? = nil, time: Timestamp? = nil) -> String {
+    package static func of(_ id: String, at place: (topic: String, partition: Int32, offset: Int64)? = nil, time: Timestamp? = nil) -> String {
         let path = "/v1/requests/\(PathSegment.text(of: id))"
         guard let place else { return path }
         return "\(path)?at=\(place.topic)/\(place.partition)/\(place.offset)" + (time.map { "&time=\($0.milliseconds)" } ?? "")
@@ -22,7 +22,7 @@ enum RequestPath {
 /// A colon is escaped, or an id could end like a call (`:cancel`). Clients drop `.` and `..`, some of them escaped, too (RFC 3986, section
 /// 5.2.4, and the URL standard), so a tilde stands before these, and before an id that begins with one.
 enum PathSegment {
-    static func text(of id: String) -> String {
+    package static func text(of id: String) -> String {
         (id == "." || id == ".." || id.hasPrefix("~") ? "~" : "") + PercentEncoding.encoded(id)
     }
 

@@ -1,12 +1,16 @@
 /// A user who has signed in.
-struct Caller: Sendable, Equatable {
+package struct Caller: Sendable, Equatable {
     /// The name, as the users file has it.
-    let name: String
+    package let name: String
+
+    package init(name: String) {
+        self.name = name
+    }
 }
 
 extension Caller: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// Says what it is; who it is belongs into no log.
-    var description: String { "Caller(redacted)" }
-    var debugDescription: String { description }
-    var customMirror: Mirror { Mirror(self, children: [:]) }
+    package var description: String { "Caller(redacted)" }
+    package var debugDescription: String { description }
+    package var customMirror: Mirror { Mirror(self, children: [:]) }
 }

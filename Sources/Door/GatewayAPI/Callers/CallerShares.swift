@@ -25,7 +25,7 @@ struct CallerShares: Sendable {
         case share
 
         /// 503, or 429 for whoever has its share. `wait` is milliseconds.
-        func problem(after wait: Int64) -> APIProblem {
+        package func problem(after wait: Int64) -> APIProblem {
             switch self {
             case .full: .overloaded(after: wait)
             case .share:
@@ -57,7 +57,7 @@ struct CallerShares: Sendable {
     }
 
     /// Takes a place, or returns the reason against it.
-    mutating func take(for claimant: Claimant) -> Refusal? {
+    package mutating func take(for claimant: Claimant) -> Refusal? {
         if let refusal = refusal(for: claimant) { return refusal }
         keys.add(to: claimant.keyID)
         tenants.add(to: claimant.tenant)
@@ -86,7 +86,7 @@ final class HeldAnswers: Sendable {
     func refusal(for claimant: Claimant) -> CallerShares.Refusal? { shares.withLock { $0.refusal(for: claimant) } }
 
     /// Takes a place, or returns the reason against it.
-    func take(for claimant: Claimant) -> CallerShares.Refusal? { shares.withLock { $0.take(for: claimant) } }
+    package func take(for claimant: Claimant) -> CallerShares.Refusal? { shares.withLock { $0.take(for: claimant) } }
 
     /// Gives a place back.
     func giveBack(of claimant: Claimant) { shares.withLock { $0.giveBack(of: claimant) } }

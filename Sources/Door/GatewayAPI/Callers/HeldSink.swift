@@ -8,7 +8,7 @@ struct HeldSink: EventSink {
         self.isStillThere = isStillThere
     }
 
-    func write(_ bytes: [UInt8]) -> Bool {
+    package func write(_ bytes: [UInt8]) -> Bool {
         guard isStillThere() else {
             end(with: .rightsOver)
             return false

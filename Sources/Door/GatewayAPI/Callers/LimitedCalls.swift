@@ -20,7 +20,7 @@ final class LimitedCalls: Sendable {
     }
 
     /// Takes what was counted since the last time.
-    func take() -> [IncidentSign.Subject: Int] {
+    package func take() -> [IncidentSign.Subject: Int] {
         counts.withLock { counts in
             defer { counts = [:] }
             return counts

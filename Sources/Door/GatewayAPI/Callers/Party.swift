@@ -1,7 +1,7 @@
 /// A holder of what the gateway keeps for all: a tenant, or a publisher without one, which is known by its source.
 ///
 /// All keys and sources of a tenant are one party, so that whoever has more of them has no greater share.
-struct Party: Hashable, Sendable {
+package struct Party: Hashable, Sendable {
     /// Computed once, because a party is looked for a dozen times for each request.
     private let digest: Int
     private let tenant: String?
@@ -17,12 +17,12 @@ struct Party: Hashable, Sendable {
         digest = hasher.finalize()
     }
 
-    func hash(into hasher: inout Hasher) { hasher.combine(digest) }
+    package func hash(into hasher: inout Hasher) { hasher.combine(digest) }
 }
 
 extension Party: CustomStringConvertible {
     /// Another text for each party.
-    var description: String { tenant.map { "tenant \($0)" } ?? "source \(source)" }
+    package var description: String { tenant.map { "tenant \($0)" } ?? "source \(source)" }
 }
 
 extension Party {

@@ -1,10 +1,10 @@
-internal import Delivery
-internal import FanOut
-internal import HubREST
-internal import Jobs
-internal import Keys
-internal import PushModel
-internal import Replay
+import Delivery
+import FanOut
+import HubREST
+import Jobs
+import Keys
+import PushModel
+import Replay
 
 /// Decides what a key may have written: by publishing, alone or in a batch, by explaining, by a replay with changes, and in place of a dead
 /// letter. Page Gateway has the table of it.

@@ -6,7 +6,7 @@ struct Publisher: Sendable, Equatable {
     let keyID: String
     /// The tenant of all that it publishes; nil where its requests name theirs.
     let tenant: String?
-    let source: String
+    package let source: String
     /// What it may do.
     let scopes: Set<Scope>
     /// The comment on the key, for people.

@@ -42,7 +42,7 @@ struct BodyReader {
     }
 
     /// A text, or nil where there is none.
-    mutating func text(_ name: String, count: ClosedRange<Int> = 0...4096) -> String? {
+    package mutating func text(_ name: String, count: ClosedRange<Int> = 0...4096) -> String? {
         guard let node = node(name, .string, "a string") else { return nil }
         let text = document.string(document.text(of: node))
         guard count.contains(text.unicodeScalars.count) else {
@@ -53,7 +53,7 @@ struct BodyReader {
     }
 
     /// The reason of a replay, or nil where there is none. A blank one is a fault.
-    mutating func reason() -> String? {
+    package mutating func reason() -> String? {
         guard let text = text("reason", count: 1...512) else { return nil }
         if text.allSatisfy(\.isWhitespace) { fault("reason", "It must say something.") }
         return text

@@ -1,12 +1,12 @@
 import Basics
-import HTTPServing
+package import HTTPServing
 import Observability
 import Synchronization
 
 /// Answers one request once, from any thread, and counts the answer.
 ///
 /// Whoever drops the last reference without an answer has answered 500.
-final class Reply: Sendable {
+package final class Reply: Sendable {
     private let responder: Responder
     private let route: String
     private let services: GatewayServices
@@ -30,17 +30,17 @@ final class Reply: Sendable {
     deinit { if !isAnswered.load(ordering: .relaxed) { answer(APIProblem.failed) } }
 
     /// Answers; what comes after the first answer, or after the server's own, is ignored and not counted.
-    func answer(_ response: HTTPServerResponse) {
+    package func answer(_ response: HTTPServerResponse) {
         isAnswered.store(true, ordering: .relaxed)
         guard let sent = responder.send(response) else { return }
         services.count(sent, on: route, since: started)
     }
 
     /// Answers; what comes after the first answer is ignored.
-    func answer(_ answer: APIAnswer) { self.answer(answer.documented(at: services.docsURL).response) }
+    package func answer(_ answer: APIAnswer) { self.answer(answer.documented(at: services.docsURL).response) }
 
     /// Answers; what comes after the first answer is ignored.
-    func answer(_ problem: APIProblem) { answer(APIAnswer(problem)) }
+    package func answer(_ problem: APIProblem) { answer(APIAnswer(problem)) }
 }
 
 extension GatewayServices {

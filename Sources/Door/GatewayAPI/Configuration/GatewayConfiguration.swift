@@ -1,16 +1,16 @@
 public import CurlHTTP
 public import Delivery
 public import FanOut
-internal import GroupPositions
+package import GroupPositions
 public import HubREST
 public import Intake
 public import Kafka
-internal import Publishing
+package import Publishing
 
 /// Everything that a gateway gets when it starts.
 public struct GatewayConfiguration: Sendable {
     /// The source of the requests of apps (CloudEvents, `source`).
-    static let source = "/pushfan/gateway"
+    package static let source = "/pushfan/gateway"
 
     /// The program's version.
     public var version: String
@@ -75,12 +75,12 @@ public struct GatewayConfiguration: Sendable {
     /// Calls that a worker has in flight at once, for the price of a plan. Default 64.
     public var callsAtOnce = 64
 
-    var requestTopics: RequestTopics {
+    package var requestTopics: RequestTopics {
         RequestTopics(high: topics.requestsHigh, normal: topics.requests, bulk: topics.requestsBulk)
     }
 
     /// What decides where partitions begin.
-    var groupTerms: GroupTerms { GroupTerms(kafka: kafka, group: groupID, topics: topics, start: groupStart) }
+    package var groupTerms: GroupTerms { GroupTerms(kafka: kafka, group: groupID, topics: topics, start: groupStart) }
 
     /// A gateway with the defaults.
     public init(

@@ -1,13 +1,13 @@
 import Basics
 import Kafka
 
-struct RecordPlace: Sendable, Hashable {
+package struct RecordPlace: Sendable, Hashable {
     var partition: TopicPartition
     /// The offset there, from 0.
     var offset: Int64
 
     /// A place by its parts.
-    init(topic: String, partition: Int32, offset: Int64) {
+    package init(topic: String, partition: Int32, offset: Int64) {
         self.partition = TopicPartition(topic: topic, partition: partition)
         self.offset = offset
     }

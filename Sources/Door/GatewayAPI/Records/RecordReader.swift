@@ -11,9 +11,9 @@ import Synchronization
 /// its asker's alone.
 ///
 /// Each thread opens a client of Kafka when it has a question, and closes it when it has had none for a while.
-final class RecordReader: Sendable {
+package final class RecordReader: Sendable {
     /// What a question ends with: the record, nil where there is none, or why it could not be read.
-    typealias Answer = Result<StoredRecord?, APIProblem>
+    package typealias Answer = Result<StoredRecord?, APIProblem>
 
     /// How many records are read at a time.
     static let threadCount = 4
@@ -59,21 +59,21 @@ final class RecordReader: Sendable {
     }
 
     /// Starts the threads; they hold `self` until ``stop()``. To be called once.
-    func start() {
+    package func start() {
         for (index, thread) in threads.enumerated() {
             thread.start(named: "pushfan-records-\(index + 1)") { [self] in work() }
         }
     }
 
     /// Ends the threads, and waits up to 1 s for the questions that they are at; those that wait are dropped.
-    func stop() {
+    package func stop() {
         questions.close()
         let deadline = DispatchTime.now() + .seconds(1)
         for thread in threads { thread.waitForEnd(until: deadline) }
     }
 
     /// Reads a record. Waits for nothing. Askers take turns. `answer` is called once, in any thread, and never after ``stop()``.
-    func read(_ place: RecordPlace, for asker: String, then answer: @escaping @Sendable (Answer) -> Void) {
+    package func read(_ place: RecordPlace, for asker: String, then answer: @escaping @Sendable (Answer) -> Void) {
         let now = MonotonicTime.now()
         let question = Question(
             place: place, asker: asker, shown: now, deadline: now.advanced(by: patience), answer: answer)

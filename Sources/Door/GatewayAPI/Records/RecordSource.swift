@@ -11,14 +11,14 @@ protocol RecordSource: AnyObject {
 }
 
 /// What was read of a record.
-struct StoredRecord: Sendable {
+package struct StoredRecord: Sendable {
     /// When it was written, in milliseconds since 1970; nil if the topic keeps no times.
-    let timestamp: Int64?
+    package let timestamp: Int64?
     /// True if a broker gave it that time.
     var isTimedByBroker = false
     /// The value; nil for a tombstone.
-    let value: [UInt8]?
-    var headers: [(name: [UInt8], value: [UInt8]?)] = []
+    package let value: [UInt8]?
+    package var headers: [(name: [UInt8], value: [UInt8]?)] = []
 }
 
 final class KafkaRecords: RecordSource {
@@ -39,7 +39,7 @@ final class KafkaRecords: RecordSource {
         fetcher = try RecordFetcher(configuration, readAhead: Self.readAhead)
     }
 
-    func value(of bound: RecordPlaces.Bound, timeout: Duration) throws(KafkaError) -> Int64 {
+    package func value(of bound: RecordPlaces.Bound, timeout: Duration) throws(KafkaError) -> Int64 {
         switch bound {
         case .partitionCount(let topic): Int64(try fetcher.partitionCount(of: topic, timeout: timeout))
         case .start(let partition): try fetcher.startOffset(of: partition, timeout: timeout)

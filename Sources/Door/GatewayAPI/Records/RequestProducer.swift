@@ -1,9 +1,9 @@
-import Basics
+package import Basics
 import Dispatch
 import EventLoop
-import Kafka
-import Publishing
-import PushModel
+package import Kafka
+package import Publishing
+package import PushModel
 import Synchronization
 
 /// Writes requests, and the texts of secure push, to Kafka and tells what became of each: an idempotent producer, and the thread that
@@ -12,7 +12,7 @@ import Synchronization
 /// A record that would join a queue that stands still is refused at once (``ProducerQueue``).
 ///
 /// It may begin while no broker is there. A producer that has failed for good is replaced; what was handed to it is reported first.
-final class RequestProducer: Sendable {
+package final class RequestProducer: Sendable {
     /// How long the client tries to write a record, unless the user's properties say something else: a caller waits for it.
     ///
     /// Attempts count that too few replicas in sync refuse, every 10 ms, and those without an answer, which last longer. So the refusal
@@ -31,9 +31,9 @@ final class RequestProducer: Sendable {
     private static let refusalSpan = Duration.seconds(10)
 
     /// A refusal of a record for what it is.
-    struct RecordRefusal: Sendable {
-        let topic: String
-        let reason: KafkaError
+    package struct RecordRefusal: Sendable {
+        package let topic: String
+        package let reason: KafkaError
     }
 
     private struct State {
@@ -67,7 +67,7 @@ final class RequestProducer: Sendable {
     private let thread = ServiceThread()
 
     /// Makes one whose thread does not run yet. Records wait until it does. A configuration may be refused.
-    init(
+    package init(
         _ kafka: KafkaConfiguration, topics: RequestTopics, now: @escaping @Sendable () -> MonotonicTime = { .now() }
     ) throws(KafkaError) {
         var configuration = kafka
@@ -80,36 +80,36 @@ final class RequestProducer: Sendable {
     }
 
     /// What was wrong last; nil while nothing is, as far as is known.
-    var problem: KafkaError? { state.withLock { $0.problem } }
+    package var problem: KafkaError? { state.withLock { $0.problem } }
 
     /// The topics that records cannot be written to, as far as is known, each with the reason.
-    var unwritable: [String: KafkaError] {
+    package var unwritable: [String: KafkaError] {
         state.withLock { $0.refusals.mapValues(\.reason).merging($0.absences) { $1 } }
     }
 
     /// The refusals of records for what they are: the first one of each kind and topic.
-    var recordRefusals: [RecordRefusal] { state.withLock { $0.recordRefusals } }
+    package var recordRefusals: [RecordRefusal] { state.withLock { $0.recordRefusals } }
 
     /// The producer that writes now.
     var current: Producer { state.withLock { $0.producer } }
 
     /// For how long no record was confirmed in time although one waited, in nanoseconds, and how many records were refused for
     /// that.
-    var stillness: (age: Int64, refusedCount: Int) {
+    package var stillness: (age: Int64, refusedCount: Int) {
         let now = now()
         return state.withLock { ($0.queue.age(at: now), $0.queue.refusedCount) }
     }
 
     /// Starts the thread, once. It holds `self` until ``stop()``, and calls `turn` several times a second after the first query
     /// of brokers.
-    func start(turn: @escaping @Sendable () -> Void) {
+    package func start(turn: @escaping @Sendable () -> Void) {
         state.withLock { $0.isStarted = true }
         thread.start(named: "pushfan-requests") { [self] in work(turn) }
     }
 
     /// Hands a record to the client, which writes it in the background to the record's topic. `report` is called once, unless
     /// this throws.
-    func write(
+    package func write(
         _ record: RequestRecord, for party: Party? = nil, at moment: Timestamp? = nil,
         report: @escaping @Sendable (Producer.Delivery) -> Void
     ) throws(KafkaError) {
@@ -121,7 +121,7 @@ final class RequestProducer: Sendable {
 
     /// Hands a record without key to the client, which writes it in the background. The topic need not be there: health does not
     /// ask for it. `report` is called once, unless this throws.
-    func write(
+    package func write(
         _ value: [UInt8], to topic: String, report: @escaping @Sendable (Producer.Delivery) -> Void
     ) throws(KafkaError) {
         try handOver(report, to: topic) { (producer, report) throws(KafkaError) in
@@ -131,7 +131,7 @@ final class RequestProducer: Sendable {
 
     /// Hands a cancellation of what was published until `moment` to the client, which writes it in the background. The topic need
     /// not be there: health does not ask for it. `report` is called once, unless this throws.
-    func write(
+    package func write(
         _ record: CancelRecord, to topic: String, at moment: Timestamp,
         report: @escaping @Sendable (Producer.Delivery) -> Void
     ) throws(KafkaError) {
@@ -142,7 +142,7 @@ final class RequestProducer: Sendable {
 
     /// Hands an order, or its release, to the client, which writes it in the background. The topic need not be there: health does not ask
     /// for it. `report` is called once, unless this throws.
-    func write(
+    package func write(
         _ order: OrderRecord, to topic: String, report: @escaping @Sendable (Producer.Delivery) -> Void
     ) throws(KafkaError) {
         try handOver(report, to: topic) { (producer, report) throws(KafkaError) in
@@ -172,7 +172,7 @@ final class RequestProducer: Sendable {
     }
 
     /// Ends the thread, and waits for records that are on their way, together up to 3 s; what is left then is reported as it is known.
-    func stop() {
+    package func stop() {
         let (producer, isToWait) = state.withLock { state -> (Producer, Bool) in
             defer { state.isStopped = true }
             return (state.producer, state.isStarted && !state.isStopped)
@@ -182,7 +182,7 @@ final class RequestProducer: Sendable {
     }
 
     /// Lets another producer take the place of this one, as after a fatal error.
-    func openAgain() { state.withLock { $0.isToOpenAgain = true } }
+    package func openAgain() { state.withLock { $0.isToOpenAgain = true } }
 
     /// A producer that knows the topics, so that the first look fetches where the partitions of all of them are.
     private static func open(_ configuration: KafkaConfiguration, topics: RequestTopics) throws(KafkaError) -> Producer {

@@ -105,7 +105,7 @@ struct PublishedRequest: Sendable {
     }
 
     /// Takes a final result of its id, unless that is of another's request, or counts less than the one that it has.
-    mutating func take(_ result: ResultRecord) -> Bool {
+    package mutating func take(_ result: ResultRecord) -> Bool {
         guard result.kind == "final", has(result) else { return false }
         isRepeated = isRepeated || result.repeatsItsID
         if let known = ending, !known.isRepetition || result.isRepetition { return false }

@@ -5,7 +5,7 @@ import Replay
 import ResultQuery
 
 /// The place of a request's record, and its time: a topic that was made again has another record at the same place.
-struct RequestPlace: Sendable, Equatable {
+package struct RequestPlace: Sendable, Equatable {
     var record: RecordPlace
     /// The time that its publisher gave it, or nil where that is not known.
     var time: Timestamp?
@@ -35,7 +35,7 @@ extension PublishedRequest {
 extension PushRequest {
     /// Reads a record that was found. Returns false for a record of another time. What is wrong with it does not matter. One of the lane that
     /// workers write may be a part.
-    mutating func read(_ record: StoredRecord, at place: RequestPlace, isOwn: Bool = false) -> Bool {
+    package mutating func read(_ record: StoredRecord, at place: RequestPlace, isOwn: Bool = false) -> Bool {
         guard place.admits(record) else { return false }
         let written = Timestamp(milliseconds: record.timestamp ?? 0)
         let (partition, offset) = (place.record.partition, place.record.offset)

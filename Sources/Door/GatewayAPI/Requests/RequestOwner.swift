@@ -3,7 +3,7 @@ import Keys
 /// The owner of a request, as far as it is known: a source, for a tenant. The key that published it may have been changed for another.
 struct RequestOwner: Sendable, Equatable {
     /// The request's source: with its id it names the request.
-    var source: String?
+    package var source: String?
     var tenant: String?
 }
 
@@ -21,7 +21,7 @@ extension Asker {
 struct Asker: Sendable, Equatable {
     /// The id of its key, which says whose turn it is.
     var keyID: String
-    var source: String
+    package var source: String
     /// The tenant that it is bound to, nil for one that serves all.
     var tenant: String?
     /// True if it may publish, and hence see and cancel what it has published.

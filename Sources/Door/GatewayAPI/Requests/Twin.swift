@@ -6,5 +6,5 @@ struct Twin: Sendable, Equatable {
     let publishedAt: Timestamp
     let state: String
 
-    var json: [UInt8] { JSONObject(["id": id, "published_at": publishedAt.text, "state": state]).bytes }
+    package var json: [UInt8] { JSONObject(["id": id, "published_at": publishedAt.text, "state": state]).bytes }
 }

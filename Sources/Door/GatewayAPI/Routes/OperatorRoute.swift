@@ -2,7 +2,7 @@ import HTTPServing
 import Keys
 
 /// The routes by which back ends find and repair what was sent, and see how workers are. An id is decoded and not looked at.
-enum OperatorRoute: Sendable, Equatable {
+package enum OperatorRoute: Sendable, Equatable {
     /// `GET /v1/requests`.
     case results
     /// `POST /v1/requests:search`: the same for a filter longer than a head.
@@ -45,7 +45,7 @@ enum OperatorRoute: Sendable, Equatable {
     case cancelScope
 
     /// The commands for a replay that is planned.
-    enum ReplayVerb: String, Sendable, CaseIterable {
+    package enum ReplayVerb: String, Sendable, CaseIterable {
         case run, pause, resume, stop
     }
 

@@ -1,5 +1,5 @@
 /// The routes of the web page. They are no part of the API.
-enum PageRoute: Sendable, Equatable {
+package enum PageRoute: Sendable, Equatable {
     /// `GET /ui`.
     case index
     /// `GET /ui/`, which leads to `/ui`.
@@ -10,7 +10,7 @@ enum PageRoute: Sendable, Equatable {
     case session(Verb)
 
     /// The calls of a session: `POST`, `GET` and `DELETE`.
-    enum Verb: Sendable {
+    package enum Verb: Sendable {
         case begin, show, end
     }
 

@@ -1,5 +1,5 @@
 /// The routes of one request, below `/v1/requests/`. The id is decoded and not looked at.
-enum RequestRoute: Sendable, Equatable {
+package enum RequestRoute: Sendable, Equatable {
     /// `GET /v1/requests/{id}`.
     case show(id: String)
     /// `GET /v1/requests/{id}/events`.

@@ -2,7 +2,7 @@ import Basics
 import HTTPServing
 
 /// The routes of a gateway.
-enum Route: Sendable, Equatable {
+package enum Route: Sendable, Equatable {
     /// `GET /`, without signing in.
     case welcome
     /// `POST /api/register`.

@@ -20,7 +20,7 @@ enum EventFrames {
     static let endID = "end"
 
     /// The last one of a stream whose reader may have no more. It has no id, so that whoever connects again says what came before.
-    static func problem(_ problem: APIProblem) -> [UInt8] {
+    package static func problem(_ problem: APIProblem) -> [UInt8] {
         Array("event: problem\ndata: ".utf8) + problem.json + Array("\n\n".utf8)
     }
 

@@ -1,11 +1,11 @@
 import Basics
-import Dispatch
+package import Dispatch
 import Synchronization
 
 /// What many threads put in and take out, in order.
-final class BoundedQueue<Element: Sendable>: Sendable {
+package final class BoundedQueue<Element: Sendable>: Sendable {
     /// What a wait for an element ends with.
-    enum Taken: Sendable {
+    package enum Taken: Sendable {
         case element(Element)
         /// None came in time.
         case nothing
@@ -24,7 +24,7 @@ final class BoundedQueue<Element: Sendable>: Sendable {
     private let arrivals = DispatchSemaphore(value: 0)
 
     /// An empty queue for at most `limit` elements.
-    init(limit: Int) {
+    package init(limit: Int) {
         self.limit = limit
     }
 
@@ -32,7 +32,7 @@ final class BoundedQueue<Element: Sendable>: Sendable {
     var isEmpty: Bool { state.withLock { $0.elements.isEmpty } }
 
     /// Puts one in behind the others. Never waits. Returns false, and keeps nothing, when the queue is full or closed.
-    func put(_ element: Element) -> Bool {
+    package func put(_ element: Element) -> Bool {
         let isKept = state.withLock { state -> Bool in
             guard !state.isClosed, state.elements.count < limit else { return false }
             state.elements.append(element)
@@ -43,13 +43,13 @@ final class BoundedQueue<Element: Sendable>: Sendable {
     }
 
     /// Takes the oldest, and waits until there is one; nil once the queue is closed.
-    func take() -> Element? {
+    package func take() -> Element? {
         guard case .element(let element) = take(until: .distantFuture) else { return nil }
         return element
     }
 
     /// Takes the oldest, and waits for one.
-    func take(until deadline: DispatchTime) -> Taken {
+    package func take(until deadline: DispatchTime) -> Taken {
         guard arrivals.wait(timeout: deadline) == .success else { return .nothing }
         let element = state.withLock { state -> Element? in
             state.isClosed ? nil : state.elements.popFirst()
@@ -63,7 +63,7 @@ final class BoundedQueue<Element: Sendable>: Sendable {
     }
 
     /// Drops what was not taken; from now on there is nothing.
-    func close() {
+    package func close() {
         // Returned, so that what it holds ends outside the lock.
         _ = state.withLock { state -> FIFO<Element> in
             defer { state.elements = FIFO() }

@@ -43,12 +43,12 @@ final class JobThreads: Sendable {
         threads = (0..<limits.threads.all).map { _ in ServiceThread() }
     }
 
-    func start() {
+    package func start() {
         for thread in threads { thread.start(named: name) { [self] in work() } }
     }
 
     /// Takes no more jobs, drops those that wait, and waits for the others up to a limit. Jobs that read topics obey a flag of their own.
-    func stop(within limit: DispatchTimeInterval = .seconds(2)) {
+    package func stop(within limit: DispatchTimeInterval = .seconds(2)) {
         pieces.close()
         let deadline = DispatchTime.now() + limit
         for thread in threads { thread.waitForEnd(until: deadline) }
@@ -56,7 +56,7 @@ final class JobThreads: Sendable {
 
     /// Has a job done for a key and its tenant, or returns the problem with which it is refused. Waits for nothing. The rest of one that was
     /// admitted before is not refused but at the end.
-    func put(for key: String, of tenant: String? = nil, isAdmitted: Bool = false, _ job: @escaping Job) -> APIProblem? {
+    package func put(for key: String, of tenant: String? = nil, isAdmitted: Bool = false, _ job: @escaping Job) -> APIProblem? {
         let piece = Piece(key: key, tenant: tenant, job: job)
         switch turns.withLock({ $0.add(piece, of: key, in: tenant, isAdmitted: isAdmitted) }) {
         case .inLine: return pieces.put(piece) ? nil : .stopping

@@ -1,7 +1,7 @@
 import Basics
-internal import HTTPServing
-internal import PushModel
-internal import Publishing
+import HTTPServing
+import PushModel
+import Publishing
 
 /// How a body of `POST /v1/requests` holds the request.
 enum PublishForm: Sendable, Equatable {

@@ -1,6 +1,6 @@
-internal import HTTPServing
-internal import Kafka
-internal import PushModel
+import HTTPServing
+import Kafka
+import PushModel
 
 extension PublishedRequest {
     /// The request as JSON: the members of a 202 in their order, then `due_at`, `repeated`, `held` and `result`, as far as they are known.

@@ -1,7 +1,7 @@
-internal import HTTPServing
-internal import Intake
-internal import Publishing
-internal import PushModel
+import HTTPServing
+import Intake
+import Publishing
+import PushModel
 
 extension APIAnswer {
     /// 200 with the report on a request, also where a worker with these settings would refuse it. `newID` was made for it, and

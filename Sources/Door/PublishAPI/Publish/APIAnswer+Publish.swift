@@ -1,5 +1,5 @@
-internal import HTTPServing
-internal import PushModel
+import HTTPServing
+import PushModel
 
 extension APIAnswer {
     /// The answer for a request that came alone.

@@ -1,5 +1,5 @@
-internal import Crypto
-internal import HTTPServing
+import Crypto
+import HTTPServing
 
 /// A key under which a call may be repeated: the header `Idempotency-Key`, an RFC 8941 string with its quotes, or bare.
 struct IdempotencyKey: Sendable, Equatable {

@@ -1,10 +1,10 @@
-internal import Crypto
-internal import HTTPServing
-internal import HubREST
-internal import Intake
-internal import Keys
-internal import Publishing
-internal import PushModel
+import Crypto
+import HTTPServing
+import HubREST
+import Intake
+import Keys
+import Publishing
+import PushModel
 
 /// The request that a submission becomes, checked.
 struct Publication: Sendable {
