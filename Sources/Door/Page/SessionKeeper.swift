@@ -1,5 +1,6 @@
 import Basics
 import Crypto
+import GatewayAPI
 import Keys
 import Observability
 import PushModel

@@ -22,7 +22,7 @@ import Testing
         let wall = Box<Int64>(start)
         let time = Box(MonotonicTime(nanoseconds: 0))
         let written = Box<[[UInt8]]>([])
-        let limited = LimitedCalls()
+        let limited = RefusedCalls()
         let open: OpenFailures
         let watch: IncidentWatch
 

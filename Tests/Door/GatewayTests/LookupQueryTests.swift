@@ -38,7 +38,7 @@ import Testing
 
     @Test func theLargestNumbersArePlacesAndTimes() throws {
         let found = try query("?at=t/2147483647/9223372036854775807&time=9223372036854775807&wait=9223372036854775807")
-        let record = RecordPlace(topic: "t", partition: .max, offset: .max)
+        let record = StoredPlace(topic: "t", partition: .max, offset: .max)
         #expect(found.place == RequestPlace(record: record, time: .never) && found.wait == 30)
     }
 
@@ -62,10 +62,10 @@ import Testing
     }
 
     @Test func aPlaceIsTopicPartitionAndOffsetAndMayHaveATime() throws {
-        let record = RecordPlace(topic: "push.requests.v1", partition: 3, offset: 12345)
+        let record = StoredPlace(topic: "push.requests.v1", partition: 3, offset: 12345)
         #expect(try query("?at=push.requests.v1/3/12345").place == RequestPlace(record: record))
         #expect(try query("?at=push.requests.v1/3/12345&time=17").place == RequestPlace(record: record, time: 17))
-        #expect(try query("?at=t%2F0%2F1").place?.record == RecordPlace(topic: "t", partition: 0, offset: 1))
+        #expect(try query("?at=t%2F0%2F1").place?.record == StoredPlace(topic: "t", partition: 0, offset: 1))
         #expect(try query("?time=17").place == nil)
         // The place and time of a 202 are those of its Location.
         let written = WrittenRequest(id: "a", topic: "t", partition: 3, offset: 5, acceptedAt: 17, expiresAt: nil)

@@ -195,7 +195,7 @@ import Testing
         let order = try Self.order(
             #"{"source":"deadletter","reason":"x","places":["push.deadletter.v1:0:12@2026-11-21T12:00:00.000Z"],"value":{"a":[1, 2]}}"#
         )
-        let place = Replay.RecordPlace(topic: "push.deadletter.v1", partition: 0, offset: 12)
+        let place = RecordPlace(topic: "push.deadletter.v1", partition: 0, offset: 12)
         #expect(order.places == [Original(at: place, publishedAt: Timestamp(milliseconds: 1_795_262_400_000))])
         let bare = try Self.order(#"{"source":"deadletter","reason":"x","places":["push.deadletter.v1:0:12"]}"#)
         #expect(bare.places == [Original(at: place)])

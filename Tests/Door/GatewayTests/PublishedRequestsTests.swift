@@ -11,7 +11,7 @@ import class Jobs.ResultTracer
 @Suite struct PublishedRequestsTests {
     private static let shop = RequestOwner(source: "shop", tenant: nil)
     private static let asker = Asker(keyID: "k1", source: "shop", tenant: nil, mayPublish: true, mayRead: false)
-    private static let place = RequestPlace(record: RecordPlace(topic: "push.requests.v1", partition: 3, offset: 17))
+    private static let place = RequestPlace(record: StoredPlace(topic: "push.requests.v1", partition: 3, offset: 17))
 
     private func request(
         _ id: String, of owner: RequestOwner = shop, expiresAt: Timestamp? = nil, notBefore: Timestamp? = nil
@@ -109,7 +109,7 @@ import class Jobs.ResultTracer
     func aResultIsOfTheRequestThatItNames(source: String, tenant: String, origin: String, state: String?) throws {
         var store = PublishedRequests()
         let key = store.add(request("a", of: RequestOwner(source: "shop", tenant: "t1")), at: 0)
-        let place = RecordPlace(topic: "requests", partition: 1, offset: 7)
+        let place = StoredPlace(topic: "requests", partition: 1, offset: 7)
         store.noteWritten(key, at: RequestPlace(record: place, time: nil))
         let members = #","source":\#(source),"tenant":\#(tenant)\#(origin)"#
         store.take(try LookupResults.record("sent", of: "a", members: members), at: 1)

@@ -8,8 +8,8 @@ import Testing
 struct RecordPlacesTests {
     private static let one = TopicPartition(topic: "t", partition: 1)
 
-    private func place(_ partition: Int32, _ offset: Int64) -> RecordPlace {
-        RecordPlace(topic: "t", partition: partition, offset: offset)
+    private func place(_ partition: Int32, _ offset: Int64) -> StoredPlace {
+        StoredPlace(topic: "t", partition: partition, offset: offset)
     }
 
     private func at(_ time: Int64) -> MonotonicTime { MonotonicTime(nanoseconds: time) }
@@ -61,7 +61,7 @@ struct RecordPlacesTests {
     }
 
     @Test func whatIsKnownOfOneTopicSaysNothingOfAnother() {
-        let other = RecordPlace(topic: "u", partition: 1, offset: 15)
+        let other = StoredPlace(topic: "u", partition: 1, offset: 15)
         #expect(known().verdict(on: other, shown: at(0)) == .unknown(.partitionCount(topic: "u")))
     }
 

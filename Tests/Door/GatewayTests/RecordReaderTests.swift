@@ -10,8 +10,8 @@ import Testing
 
 /// The threads that read records, on brokers that a test makes up.
 @Suite(.tags(.threads)) struct RecordReaderTests {
-    private func place(_ partition: Int32, _ offset: Int64) -> RecordPlace {
-        RecordPlace(topic: "t", partition: partition, offset: offset)
+    private func place(_ partition: Int32, _ offset: Int64) -> StoredPlace {
+        StoredPlace(topic: "t", partition: partition, offset: offset)
     }
 
     private func reader(of shelf: Shelf) -> RecordReader {
@@ -112,7 +112,7 @@ private final class Answers: Sendable {
 /// Two partitions of a topic with offsets 5 to 9 each but for the first, which begins at 0. Fetches from the first wait until it is opened.
 private final class Shelf: Sendable {
     private struct State {
-        var records: [RecordPlace: StoredRecord] = [:]
+        var records: [StoredPlace: StoredRecord] = [:]
         var questionCount = 0
         var fetchCount = 0
         var heldCount = 0
@@ -128,7 +128,7 @@ private final class Shelf: Sendable {
     /// How many fetches wait.
     var heldCount: Int { state.withLock { $0.heldCount } }
 
-    func put(_ text: String, at place: RecordPlace) {
+    func put(_ text: String, at place: StoredPlace) {
         state.withLock { $0.records[place] = StoredRecord(timestamp: 1, value: Array(text.utf8)) }
     }
 
@@ -148,7 +148,7 @@ private final class Shelf: Sendable {
         }
     }
 
-    func record(at place: RecordPlace) throws(KafkaError) -> StoredRecord? {
+    func record(at place: StoredPlace) throws(KafkaError) -> StoredRecord? {
         if place.partition.partition == 0 { waitUntilOpen() }
         let (record, isToFail) = state.withLock { state -> (StoredRecord?, Bool) in
             defer { state.isToFail = false }
@@ -179,7 +179,7 @@ private final class ShelvedRecords: RecordSource {
 
     func value(of bound: RecordPlaces.Bound, timeout: Duration) -> Int64 { shelf.value(of: bound) }
 
-    func record(at place: RecordPlace, timeout: Duration) throws(KafkaError) -> StoredRecord? {
+    func record(at place: StoredPlace, timeout: Duration) throws(KafkaError) -> StoredRecord? {
         try shelf.record(at: place)
     }
 }

@@ -285,7 +285,7 @@ import class Jobs.ResultTracer
     }
 
     @Test(arguments: [false, true]) func aTimeThatABrokerGaveSaysNothing(isTimedByBroker: Bool) {
-        let place = RequestPlace(record: RecordPlace(topic: "t", partition: 0, offset: 1), time: 17)
+        let place = RequestPlace(record: StoredPlace(topic: "t", partition: 0, offset: 1), time: 17)
         #expect(place.admits(StoredRecord(timestamp: 18, isTimedByBroker: isTimedByBroker, value: nil)) == isTimedByBroker)
         #expect(place.admits(StoredRecord(timestamp: 17, isTimedByBroker: isTimedByBroker, value: nil)))
     }

@@ -221,23 +221,7 @@ private final class RecordReport: Sendable {
     func note(_ record: SendOutcome.Record) { state.withLock { $0 = record } }
 }
 
-extension GatewayServices {
-    /// Counts what became of a record that was given to the client then.
-    func countAck(_ delivery: Producer.Delivery, since started: MonotonicTime) {
-        metrics.ack.series([delivery.label]).observe(nanoseconds: now().nanoseconds(since: started))
-    }
-}
-
 extension Producer.Delivery {
-    /// A short word, safe as a metric's label.
-    fileprivate var label: String {
-        switch self {
-        case .persisted: "persisted"
-        case .notPersisted: "not_persisted"
-        case .possiblyPersisted: "possibly_persisted"
-        }
-    }
-
     /// The answer to the client of the API for a record that is not certainly written; nil for one that is.
     fileprivate func problem(_ id: String, in topic: String) -> APIProblem? {
         switch self {

@@ -53,7 +53,7 @@ final class SecureMessages: Sendable {
     /// Answers a text, or 404 where there is none for this user. Waits for nothing.
     func read(_ id: String, for user: UserTag, reply: Reply) {
         guard let id = SecureID(id) else { return reply.answer(APIProblem.notFound) }
-        let place = RecordPlace(topic: topic, partition: id.partition, offset: id.offset)
+        let place = StoredPlace(topic: topic, partition: id.partition, offset: id.offset)
         reader.read(place, for: user.folded) { found in
             switch found {
             case .success(let record): reply.answer(Self.answer(record, to: id, of: user))

@@ -4,14 +4,14 @@ import PushModel
 /// What the gateway answers to one call of its API.
 package struct APIAnswer: Sendable, Equatable {
     /// The status, 200 to 599.
-    var status: Int
+    package var status: Int
     /// The header fields; length, date and connection are the server's own.
-    var headers: HTTPFields
+    package var headers: HTTPFields
     /// The body.
-    var body: [UInt8]
+    package var body: [UInt8]
 
     /// The way in which the body's bytes count as long as they are not taken.
-    var upkeep = HTTPServerResponse.Upkeep.counted
+    package var upkeep = HTTPServerResponse.Upkeep.counted
     /// The code of the problem that it tells of; nil where it tells of none.
     var code: String?
 

@@ -1,19 +1,19 @@
-import Jobs
+package import Jobs
 import Kafka
 import PushModel
 import Replay
 
 extension APIProblem {
     /// The longest work for an answer, the wait for its turn included: twice as long as a list reads a topic, so that it ends by itself first.
-    static let answerTime = Duration.seconds(10)
+    package static let answerTime = Duration.seconds(10)
 
     /// Does something of a job, whose failure is thrown as a problem.
-    static func catching<Value>(_ body: () throws(JobFailure) -> Value) throws(APIProblem) -> Value {
+    package static func catching<Value>(_ body: () throws(JobFailure) -> Value) throws(APIProblem) -> Value {
         do throws(JobFailure) { return try body() } catch { throw APIProblem(error) }
     }
 
     /// The failure of a job. No address of a broker and no path is in it but in `cause`, which the log gets.
-    init(_ failure: JobFailure) {
+    package init(_ failure: JobFailure) {
         self.init(ofJob: failure)
         if status >= 500 { cause = "\(failure)" }
     }
@@ -56,13 +56,13 @@ extension APIProblem {
     }
 
     /// 503: a search was ended by the limit of its time, and has found nothing until then.
-    static let searchTooLong = APIProblem(
+    package static let searchTooLong = APIProblem(
         503, code: .overloaded,
         detail: "The answer was not there within \(answerTime.components.seconds) s, and the search was ended. "
             + "Narrow the filter, such as by a time (since:1h).", retry: .safe, retryAfter: 1000)
 
     /// A query that failed, so that a report has a gap. No address of a broker is in it.
-    static func words(for gap: ReportGap) -> String {
+    package static func words(for gap: ReportGap) -> String {
         switch gap {
         case .missing(let topic): "\(topic): there is no such topic; `pushfan topics create` makes it"
         case .undescribed(let topic, _), .unread(let topic, _): "\(topic): Kafka does not show it"
@@ -82,10 +82,10 @@ extension APIProblem {
     }
 
     /// 400: the cursor is none of this list.
-    static let badCursor = APIProblem.invalid("The cursor is none that this list with this filter has given.")
+    package static let badCursor = APIProblem.invalid("The cursor is none that this list with this filter has given.")
 
     /// 409: another one runs.
-    static let otherReplayRuns = APIProblem(
+    package static let otherReplayRuns = APIProblem(
         409, code: .replayRunning,
         detail: "Another replay is running that may have the same requests: one of the tenant, or one of all tenants. "
             + "One whose runner was killed holds up others for 30 s.",

@@ -1,7 +1,7 @@
 import Kafka
-import Keys
+package import Keys
 import Publishing
-import PushModel
+package import PushModel
 
 /// The problems of `POST /v1/requests`.
 extension APIProblem {
@@ -17,25 +17,25 @@ extension APIProblem {
         detail: "The Content-Type must be application/json, or application/x-ndjson for a request on each line.")
 
     /// 429 for a batch with more requests than the key's rate ever allows at once.
-    static func batchBeyondRate(_ limit: Int) -> APIProblem {
+    package static func batchBeyondRate(_ limit: Int) -> APIProblem {
         APIProblem(
             429, code: .rateLimited,
             detail: "The key's rate allows \(limit) requests at once. Divide the batch; nothing is written.")
     }
 
     /// 409.
-    static let conflictInFlight = APIProblem(
+    package static let conflictInFlight = APIProblem(
         409, code: .conflictInFlight, detail: "The first call with this Idempotency-Key is not answered yet.", retry: .sameKey,
         retryAfter: 1000
     )
 
     /// 422: the key belongs to another call.
-    static let idempotencyMismatch = APIProblem(
+    package static let idempotencyMismatch = APIProblem(
         422, code: .idempotencyMismatch,
         detail: "This Idempotency-Key was used for another call within the last 24 h. Give this call a key of its own.")
 
     /// 422 with everything for which no worker would send the request.
-    static func refused(_ faults: [RequestFault]) -> APIProblem {
+    package static func refused(_ faults: [RequestFault]) -> APIProblem {
         APIProblem(
             422, code: .invalidRequest, detail: "The request cannot be sent as it is; errors names each fault.", faults: faults)
     }
@@ -46,7 +46,7 @@ extension APIProblem {
 
     /// 400 for what is no JSON, with line and column, and 422 for another value than an object. `line` is that of the whole body
     /// on which `body` begins.
-    static func unreadable(_ reason: UnreadableRecord, in body: [UInt8], from line: Int = 1) -> APIProblem {
+    package static func unreadable(_ reason: UnreadableRecord, in body: [UInt8], from line: Int = 1) -> APIProblem {
         switch reason {
         case .noValue: return APIProblem(400, code: .notJSON, detail: "The body is empty; it must be a request.")
         case .notJSON(let error):
@@ -63,7 +63,7 @@ extension APIProblem {
     }
 
     /// 403: the key lacks a scope.
-    static func forbiddenScope(_ scope: Scope) -> APIProblem {
+    package static func forbiddenScope(_ scope: Scope) -> APIProblem {
         let needed: Set<Scope> =
             switch scope {
             case .broadcast: [.publish, .broadcast]
@@ -89,11 +89,11 @@ extension APIProblem {
         detail: "The request names another source than the key's. Leave source out, or give the key's.")
 
     /// 500: a library failed before anything was written.
-    static let failedBeforeWriting = APIProblem(
+    package static let failedBeforeWriting = APIProblem(
         500, code: Code.internal, detail: "The id could not be made from the key; nothing is sent.", retry: .safe)
 
     /// 504: Kafka may have the request. The call may be made again under its id.
-    static func ackUnknown(_ id: String) -> APIProblem {
+    package static func ackUnknown(_ id: String) -> APIProblem {
         var problem = APIProblem(
             504, code: .ackUnknown,
             detail:

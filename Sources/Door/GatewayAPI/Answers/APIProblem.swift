@@ -42,7 +42,7 @@ public struct APIProblem: Error, Sendable, Equatable {
     /// The most requests that the key's rate ever allows at once, where it is the key's rate that refuses. Not part of the answer.
     var burst: Int?
     /// The reason in full, for the log alone.
-    var cause: String?
+    package var cause: String?
 
     /// A problem of the API.
     public init(
@@ -92,16 +92,16 @@ extension APIProblem {
         "What was sent is no key: `Authorization: Bearer KEY` must be there once, with a whole key of `pushfan keys create`.")
 
     /// 401: a key that is not valid. Why is not said.
-    static let keyWrong = badKey("The key is not known, has expired or was revoked.")
+    package static let keyWrong = badKey("The key is not known, has expired or was revoked.")
 
     /// 401: the cookie's session is not there any more.
-    static let sessionOver = badKey("The session is over, or its key is not valid any more: sign in again.")
+    package static let sessionOver = badKey("The session is over, or its key is not valid any more: sign in again.")
 
     /// 401: the rights are gone by which a stream or a wait began.
     static let rightsOver = badKey("The key or the session is not valid any more, or has other rights than when the call began.")
 
     /// 403: a browser made the call for another site than the page.
-    static let crossSite = APIProblem(
+    package static let crossSite = APIProblem(
         403, code: .crossSite, detail: "A call with a session's cookie must come from the page: Sec-Fetch-Site or Origin says so."
     )
 
@@ -116,7 +116,7 @@ extension APIProblem {
     public static let notFound = APIProblem(404, code: .notFound, detail: "There is nothing here, or nothing of yours.")
 
     /// 404 for a path that no route has, with the route that is near it.
-    static func noRoute(near route: String?) -> APIProblem {
+    package static func noRoute(near route: String?) -> APIProblem {
         let hint = route.map { "Was \($0) meant?" } ?? "GET /v1/openapi.json has the routes."
         return APIProblem(404, code: .notFound, detail: "There is no such path. \(hint)")
     }
@@ -166,7 +166,7 @@ extension APIProblem {
     }
 
     /// 429: the key is right, and its rate does not allow the call yet. `wait` is milliseconds.
-    static func rateLimited(after wait: Int64, burst: Int? = nil) -> APIProblem {
+    package static func rateLimited(after wait: Int64, burst: Int? = nil) -> APIProblem {
         var problem = APIProblem(
             429, code: .rateLimited, detail: "The key's rate does not allow this call yet.", retry: .safe, retryAfter: wait)
         problem.burst = burst
@@ -231,7 +231,7 @@ extension APIProblem {
 
     /// The members of RFC 9457, and `code`, `retry`, `request_id` and `errors` beside them. `type` is added where there is a page
     /// for it (``APIAnswer/documented(at:)``). Without one it is `about:blank`.
-    var json: [UInt8] {
+    package var json: [UInt8] {
         var json = ByteWriter()
         json.append("{\"title\":")
         json.append(json: Self.title(of: status))
@@ -243,7 +243,7 @@ extension APIProblem {
     }
 
     /// Appends the members behind `status`.
-    func appendMembers(to json: inout ByteWriter) {
+    package func appendMembers(to json: inout ByteWriter) {
         json.append(",\"detail\":")
         json.append(json: detail)
         json.append(",\"code\":")

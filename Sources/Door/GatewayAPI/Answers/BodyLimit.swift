@@ -3,9 +3,9 @@ import PushModel
 /// The most bytes of bodies.
 package enum BodyLimit {
     /// Of one request.
-    static let request = RequestReader.maximumRecordByteCount
+    package static let request = RequestReader.maximumRecordByteCount
     /// Of a batch.
-    static let batch = 4 << 20
+    package static let batch = 4 << 20
     /// Of any other body.
     package static let other = 64 << 10
 }

@@ -4,12 +4,12 @@ package import PushModel
 /// The rules that all bodies of `/api` share.
 package enum JSONBody {
     /// Whether JSON passes a byte over between values.
-    static func isSpace(_ byte: UInt8) -> Bool {
+    package static func isSpace(_ byte: UInt8) -> Bool {
         byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") || byte == UInt8(ascii: "\r") || byte == UInt8(ascii: "\n")
     }
 
     /// True if a body may be JSON by its `Content-Type`. A missing one says nothing against it.
-    static func isAdmitted(_ contentType: String?) -> Bool {
+    package static func isAdmitted(_ contentType: String?) -> Bool {
         guard let contentType, !contentType.isEmpty else { return true }
         return ["application/json", "text/json"].contains(contentType.mediaType)
     }

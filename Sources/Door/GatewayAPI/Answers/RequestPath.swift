@@ -26,7 +26,7 @@ enum PathSegment {
         (id == "." || id == ".." || id.hasPrefix("~") ? "~" : "") + PercentEncoding.encoded(id)
     }
 
-    static func id(of text: some StringProtocol) -> String {
+    package static func id(of text: some StringProtocol) -> String {
         let id = PercentEncoding.decoded(String(text))
         return id.hasPrefix("~") && id.utf8.count > 1 ? String(id.dropFirst()) : id
     }

@@ -1,24 +1,24 @@
 import Basics
 import Synchronization
-import Users
+package import Users
 
 /// Whoever takes a place that all share: a key or the session with it, its tenant, and the network that its call comes from.
-struct Claimant: Sendable, Hashable {
-    let keyID: String
+package struct Claimant: Sendable, Hashable {
+    package let keyID: String
     /// Nil for a key that serves all tenants.
-    let tenant: String?
+    package let tenant: String?
     /// Nil where the call's address is not known.
-    let client: ClientNetwork?
+    package let client: ClientNetwork?
 
-    init(keyID: String, tenant: String?, client: ClientNetwork? = nil) {
+    package init(keyID: String, tenant: String?, client: ClientNetwork? = nil) {
         (self.keyID, self.tenant, self.client) = (keyID, tenant, client)
     }
 }
 
 /// The shares of callers in a bounded number of places: a key has a quarter of them at most, a tenant and a network half, and each at most
 /// half of what the others leave. Pure.
-struct CallerShares: Sendable {
-    enum Refusal: Error, Sendable, Equatable {
+package struct CallerShares: Sendable {
+    package enum Refusal: Error, Sendable, Equatable {
         /// Every place is taken.
         case full
         /// The key, its tenant or its network has its share.
@@ -42,14 +42,14 @@ struct CallerShares: Sendable {
     private var tenants: Shares<String>
     private var networks: Shares<ClientNetwork>
 
-    init(places: Int) {
+    package init(places: Int) {
         keys = Shares(places: places)
         tenants = Shares(places: places, part: 2)
         networks = Shares(places: places, part: 2)
     }
 
     /// The reason against one more place for a claimant, or nil.
-    func refusal(for claimant: Claimant) -> Refusal? {
+    package func refusal(for claimant: Claimant) -> Refusal? {
         guard keys.free > 0 else { return .full }
         let isAdmitted =
             keys.admits(claimant.keyID) && tenants.admits(claimant.tenant) && networks.admits(claimant.client)
@@ -66,7 +66,7 @@ struct CallerShares: Sendable {
     }
 
     /// Gives a place back.
-    mutating func giveBack(of claimant: Claimant) {
+    package mutating func giveBack(of claimant: Claimant) {
         keys.give(of: claimant.keyID)
         tenants.give(of: claimant.tenant)
         networks.give(of: claimant.client)
@@ -75,19 +75,19 @@ struct CallerShares: Sendable {
 
 /// The places of all answers that are held open for long: waits for results, and streams of events. Each has a connection as long, and a
 /// quarter of all connections is left for calls that are answered at once.
-final class HeldAnswers: Sendable {
+package final class HeldAnswers: Sendable {
     /// No other lock is taken while it is held.
     private let shares: Mutex<CallerShares>
 
     /// Places for a server with so many connections.
-    init(connections: Int) { shares = Mutex(CallerShares(places: connections / 4 * 3)) }
+    package init(connections: Int) { shares = Mutex(CallerShares(places: connections / 4 * 3)) }
 
     /// The reason against one more for a claimant, or nil.
-    func refusal(for claimant: Claimant) -> CallerShares.Refusal? { shares.withLock { $0.refusal(for: claimant) } }
+    package func refusal(for claimant: Claimant) -> CallerShares.Refusal? { shares.withLock { $0.refusal(for: claimant) } }
 
     /// Takes a place, or returns the reason against it.
     package func take(for claimant: Claimant) -> CallerShares.Refusal? { shares.withLock { $0.take(for: claimant) } }
 
     /// Gives a place back.
-    func giveBack(of claimant: Claimant) { shares.withLock { $0.giveBack(of: claimant) } }
+    package func giveBack(of claimant: Claimant) { shares.withLock { $0.giveBack(of: claimant) } }
 }

@@ -16,10 +16,10 @@ struct HeldSink: EventSink {
         return sink.write(bytes)
     }
 
-    func end() { sink.end() }
+    package func end() { sink.end() }
 
     /// Ends the body behind a problem.
-    func end(with problem: APIProblem) {
+    package func end(with problem: APIProblem) {
         sink.write(EventFrames.problem(problem))
         sink.end()
     }

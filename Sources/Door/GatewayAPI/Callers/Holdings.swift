@@ -1,27 +1,27 @@
 /// The amounts that many hold of what is kept for all. Whoever holds most is known, and loses something first when room is needed.
 ///
 /// A change takes the logarithm of the number of holders. Whoever holds nothing is not remembered.
-struct Holdings<Holder: Hashable & Sendable>: Sendable {
+package struct Holdings<Holder: Hashable & Sendable>: Sendable {
     /// A heap, the greatest amount first.
     private var heap: [(holder: Holder, amount: Int)] = []
     private var places: [Holder: Int] = [:]
     /// All that is held.
-    private(set) var total = 0
+    package private(set) var total = 0
 
     /// Nothing is held.
-    init() {}
+    package init() {}
 
     /// The holder of most, one of them where several hold as much, or nil where nothing is held.
-    var greediest: Holder? { heap.first?.holder }
+    package var greediest: Holder? { heap.first?.holder }
 
     /// The number of those that hold something.
     var holderCount: Int { heap.count }
 
     /// The amount that a holder has.
-    subscript(holder: Holder) -> Int { places[holder].map { heap[$0].amount } ?? 0 }
+    package subscript(holder: Holder) -> Int { places[holder].map { heap[$0].amount } ?? 0 }
 
     /// Changes what a holder has by an amount, which may be negative. No one has less than nothing.
-    mutating func change(_ holder: Holder, by amount: Int) {
+    package mutating func change(_ holder: Holder, by amount: Int) {
         let known = places[holder]
         let amount = max(amount, -(known.map { heap[$0].amount } ?? 0))
         guard amount != 0 else { return }

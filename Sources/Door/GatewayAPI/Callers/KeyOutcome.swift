@@ -1,5 +1,5 @@
 /// The outcome of checking a key, or a session.
-enum KeyOutcome: Sendable, Equatable {
+package enum KeyOutcome: Sendable, Equatable {
     /// The key is right, and the call counts.
     case signedIn(Publisher)
     /// There is no key, or it is wrong, expired or revoked.
@@ -13,7 +13,7 @@ enum KeyOutcome: Sendable, Equatable {
 
 extension KeyOutcome {
     /// The publisher. Throws 429, or the given problem for a key that was refused.
-    func publisher(orRefuse refusal: APIProblem) throws(APIProblem) -> Publisher {
+    package func publisher(orRefuse refusal: APIProblem) throws(APIProblem) -> Publisher {
         switch self {
         case .signedIn(let publisher): return publisher
         case .refused: throw refusal

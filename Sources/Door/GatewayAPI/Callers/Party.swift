@@ -8,7 +8,7 @@ package struct Party: Hashable, Sendable {
     private let source: String
 
     /// The party of a publisher. The source counts where there is no tenant.
-    init(tenant: String?, source: String?) {
+    package init(tenant: String?, source: String?) {
         self.tenant = tenant
         self.source = tenant == nil ? source ?? "" : ""
         var hasher = Hasher()
@@ -26,5 +26,5 @@ extension Party: CustomStringConvertible {
 }
 
 extension Party {
-    init(_ publisher: Publisher) { self.init(tenant: publisher.tenant, source: publisher.source) }
+    package init(_ publisher: Publisher) { self.init(tenant: publisher.tenant, source: publisher.source) }
 }

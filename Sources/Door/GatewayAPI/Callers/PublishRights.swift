@@ -1,25 +1,30 @@
 import Delivery
 import FanOut
-import HubREST
+package import HubREST
 import Jobs
 import Keys
-import PushModel
+package import PushModel
 import Replay
 
 /// Decides what a key may have written: by publishing, alone or in a batch, by explaining, by a replay with changes, and in place of a dead
 /// letter. Page Gateway has the table of it.
-struct PublishRights: Sendable {
-    let publisher: Publisher
+package struct PublishRights: Sendable {
+    package let publisher: Publisher
     /// The way of each tenant's requests. A key with a tenant names no other hub.
     let hubs: HubRoutes
 
+    package init(publisher: Publisher, hubs: HubRoutes) {
+        self.publisher = publisher
+        self.hubs = hubs
+    }
+
     /// Checks the right to publish at all.
-    func checkScope() throws(APIProblem) {
+    package func checkScope() throws(APIProblem) {
         guard publisher.scopes.contains(.publish) else { throw .forbiddenScope(.publish) }
     }
 
     /// Checks a request that was read without faults.
-    func check(_ request: borrowing PushRequest) throws(APIProblem) {
+    package func check(_ request: borrowing PushRequest) throws(APIProblem) {
         try checkReach(of: request)
         if let source = request.source, request.document.string(source) != publisher.source { throw .forbiddenSource }
     }
@@ -46,7 +51,7 @@ struct PublishRights: Sendable {
     ///   - replacement: A request in place of the letter's value, or nil for none.
     /// - Returns: The source that the replacement names, if that is not the key's: then it must be the letter's. Else nil.
     /// - Throws: 403 that says what the key may not do, and 422 for what is no change or no request.
-    func check(edits texts: [String], replacement: [UInt8]?) throws(APIProblem) -> String? {
+    package func check(edits texts: [String], replacement: [UInt8]?) throws(APIProblem) -> String? {
         let edits = try APIProblem.catching { () throws(JobFailure) in try RequestEdit.read(texts) }
         try check(edits)
         guard let replacement else { return nil }

@@ -2,10 +2,10 @@ import Basics
 import Synchronization
 
 /// Has the caller of a call that goes on looked at: `end` is called once when its rights are gone, unless what this returns is called before.
-typealias Holding = @Sendable (_ end: @escaping @Sendable (APIProblem) -> Void) -> @Sendable () -> Void
+package typealias Holding = @Sendable (_ end: @escaping @Sendable (APIProblem) -> Void) -> @Sendable () -> Void
 
 /// Ends streams and waits whose callers have lost the rights by which these began. Any thread may ask, and none waits.
-final class RightsWatch: Sendable {
+package final class RightsWatch: Sendable {
     /// The time between two looks at all of them, in nanoseconds: a right that is gone ends what it began within so much.
     static let interval: Int64 = 2_000_000_000
 
@@ -35,7 +35,7 @@ final class RightsWatch: Sendable {
     }
 
     /// Looks at the holder of something from now on.
-    func hold(_ number: Int, of holder: KeyHolder, end: @escaping @Sendable (APIProblem) -> Void) {
+    package func hold(_ number: Int, of holder: KeyHolder, end: @escaping @Sendable (APIProblem) -> Void) {
         state.withLock { $0.held[number] = Held(holder: holder, end: end) }
     }
 
@@ -43,7 +43,7 @@ final class RightsWatch: Sendable {
     func release(_ number: Int) { state.withLock { $0.held[number] = nil } }
 
     /// Looks at a holder while something waits.
-    func hold(_ holder: KeyHolder) -> Holding {
+    package func hold(_ holder: KeyHolder) -> Holding {
         { [self] end in
             let number = newNumber()
             hold(number, of: holder, end: end)

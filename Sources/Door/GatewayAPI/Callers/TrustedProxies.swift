@@ -1,11 +1,11 @@
-import Basics
-import HTTPServing
+package import Basics
+package import HTTPServing
 
 /// The proxies that are believed about where a request comes from.
 ///
 /// Each proxy adds the address of its own client at the end of `X-Forwarded-For`. So the list is read from its end as long as those
 /// who wrote it are trusted, and what a stranger wrote before that counts for nothing.
-struct TrustedProxies: Sendable {
+package struct TrustedProxies: Sendable {
     private struct Range: Sendable {
         let start: NumericAddress
         let bitCount: Int
@@ -13,10 +13,10 @@ struct TrustedProxies: Sendable {
 
     private let ranges: [Range]
 
-    init() { ranges = [] }
+    package init() { ranges = [] }
 
     /// Reads addresses, and ranges of them (RFC 4632, section 3.1), and fails where one is neither.
-    init(_ texts: [String]) throws(GatewayFailure) {
+    package init(_ texts: [String]) throws(GatewayFailure) {
         var ranges: [Range] = []
         for text in texts {
             guard let range = Self.range(text) else {
@@ -33,7 +33,7 @@ struct TrustedProxies: Sendable {
     ///   `X-Forwarded-For` that is not trusted, or the first of all where each is. What is no address ends the reading: the trusted
     ///   proxy that wrote it counts as the client.
     /// - Returns: The address; nil where even the peer has none.
-    func client(of request: HTTPServerRequest) -> NumericAddress? {
+    package func client(of request: HTTPServerRequest) -> NumericAddress? {
         guard var client = Self.address(request.remoteAddress[...]) else { return nil }
         guard contains(client) else { return client }
         let list = request.headers.list("X-Forwarded-For") ?? ""
@@ -47,7 +47,7 @@ struct TrustedProxies: Sendable {
 
     /// True if a call came over TLS as far as a browser can know: to the gateway itself, or to a proxy in front. In clear text nothing but
     /// this machine calls, unless a trusted proxy here says that its client came over TLS (`X-Forwarded-Proto`).
-    func hasSecureScheme(_ request: HTTPServerRequest) -> Bool {
+    package func hasSecureScheme(_ request: HTTPServerRequest) -> Bool {
         guard !request.isSecure, let peer = Self.address(request.remoteAddress[...]), peer.isLoopback else { return true }
         return contains(peer) && request.headers.members("X-Forwarded-Proto").first?.equalsIgnoringCase("https") ?? false
     }

@@ -1,17 +1,17 @@
-import HTTPServing
-import PushModel
+package import HTTPServing
+package import PushModel
 
 /// Reads a body's object strictly: a member that is unknown, or of another type, is a fault, and all faults, up to 32, are answered at once. One that
 /// is null is not set.
-struct BodyReader {
+package struct BodyReader {
     private let document: JSONDocument
     private var members: [(name: String, node: JSONDocument.Node)] = []
-    private(set) var faults: [RequestFault] = []
+    package private(set) var faults: [RequestFault] = []
 
     /// Reads the body of a call that may have these members. None is an empty object.
     ///
     /// - Throws: 400, 413 and 415 for what is no JSON.
-    init(_ call: HTTPServerRequest, atMost limit: Int = BodyLimit.other, members names: [String]) throws(APIProblem) {
+    package init(_ call: HTTPServerRequest, atMost limit: Int = BodyLimit.other, members names: [String]) throws(APIProblem) {
         guard !call.body.isEmpty else {
             document = JSONDocument()
             return
@@ -37,7 +37,7 @@ struct BodyReader {
     }
 
     /// Adds a fault of a member.
-    mutating func fault(_ name: String, _ message: String) {
+    package mutating func fault(_ name: String, _ message: String) {
         faults.note(RequestFault(.schemaInvalid, at: name.isEmpty ? "" : "/" + name, message: message))
     }
 
@@ -60,10 +60,10 @@ struct BodyReader {
     }
 
     /// True for a member that is there, whatever it is.
-    func has(_ name: String) -> Bool { members.contains { $0.name == name } }
+    package func has(_ name: String) -> Bool { members.contains { $0.name == name } }
 
     /// One of some words, or nil where there is none.
-    mutating func word<Word: RawRepresentable<String> & CaseIterable>(_ name: String, as type: Word.Type) -> Word? {
+    package mutating func word<Word: RawRepresentable<String> & CaseIterable>(_ name: String, as type: Word.Type) -> Word? {
         guard let text = text(name) else { return nil }
         if let word = Word(rawValue: text) { return word }
         fault(name, "It must be one of \(Word.allCases.map(\.rawValue).joined(separator: ", ")).")
@@ -71,7 +71,7 @@ struct BodyReader {
     }
 
     /// A list of texts, empty where there is none.
-    mutating func texts(_ name: String, atMost limit: Int = 1000) -> [String] {
+    package mutating func texts(_ name: String, atMost limit: Int = 1000) -> [String] {
         guard let node = node(name, .array, "a list of strings") else { return [] }
         let document = document
         var (texts, isRight) = ([String](), true)
@@ -90,7 +90,7 @@ struct BodyReader {
     }
 
     /// A whole number, or nil where there is none.
-    mutating func integer(_ name: String, in range: ClosedRange<Int64>) -> Int64? {
+    package mutating func integer(_ name: String, in range: ClosedRange<Int64>) -> Int64? {
         guard let node = node(name, .number, "a whole number") else { return nil }
         if let number = document.integer(at: node), range.contains(number) { return number }
         fault(name, "It must be a whole number from \(range.lowerBound) to \(range.upperBound).")
@@ -98,24 +98,24 @@ struct BodyReader {
     }
 
     /// True or false, and false where there is none.
-    mutating func flag(_ name: String) -> Bool {
+    package mutating func flag(_ name: String) -> Bool {
         guard let node = members.first(where: { $0.name == name })?.node else { return false }
         let kind = document.kind(of: node)
         return self.node(name, kind == .false ? .false : .true, "true or false") != nil && kind == .true
     }
 
     /// The JSON of a member that is an object, or nil where there is none.
-    mutating func object(_ name: String) -> [UInt8]? {
+    package mutating func object(_ name: String) -> [UInt8]? {
         node(name, .object, "an object").map { Array(document.string(document.text(of: $0)).utf8) }
     }
 
     /// The JSON of a member as it stands, or nil where there is none.
-    func raw(_ name: String) -> [UInt8]? {
+    package func raw(_ name: String) -> [UInt8]? {
         members.first { $0.name == name }.map { Array(document.string(document.text(of: $0.node)).utf8) }
     }
 
     /// Fails with 422 and every fault, if there is one.
-    func check() throws(APIProblem) {
+    package func check() throws(APIProblem) {
         guard faults.isEmpty else {
             throw APIProblem(
                 422, code: .invalidRequest, detail: "The body is not what this call takes; errors names each fault.",

@@ -4,7 +4,7 @@ extension AnswerStream: EventSink {}
 
 extension Reply {
     /// Answers with a body that is written later, as long as its reader may have it.
-    func streaming(to holder: KeyHolder) -> EventStreaming {
+    package func streaming(to holder: KeyHolder) -> EventStreaming {
         { head, onEnd in
             let (rights, number) = (self.rights, self.rights.newNumber())
             let (response, stream) = HTTPServerResponse.events(head) {

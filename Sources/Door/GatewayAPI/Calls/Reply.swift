@@ -14,10 +14,10 @@ package final class Reply: Sendable {
     private let isAnswered = Atomic(false)
 
     /// Ends streams and waits whose callers have lost their rights.
-    var rights: RightsWatch { services.rights }
+    package var rights: RightsWatch { services.rights }
 
     /// True if its client must take the answers before first.
-    var isCongested: Bool { responder.isCongested }
+    package var isCongested: Bool { responder.isCongested }
 
     /// The reply to a request that has just come.
     init(_ responder: Responder, route: String, services: GatewayServices) {

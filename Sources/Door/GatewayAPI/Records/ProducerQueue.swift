@@ -14,7 +14,7 @@ struct ProducerQueue: Sendable {
     static let trialInterval: Int64 = 1_000_000_000
 
     /// The most records of all publishers in it: as many as Kafka's client takes by default. One party has a quarter of them at most.
-    static let limit = 100_000
+    package static let limit = 100_000
 
     /// Records that are handed over and not reported.
     private(set) var count = 0

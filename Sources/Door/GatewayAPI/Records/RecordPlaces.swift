@@ -1,10 +1,10 @@
 import Basics
-import Kafka
+package import Kafka
 
-package struct RecordPlace: Sendable, Hashable {
-    var partition: TopicPartition
+package struct StoredPlace: Sendable, Hashable {
+    package var partition: TopicPartition
     /// The offset there, from 0.
-    var offset: Int64
+    package var offset: Int64
 
     /// A place by its parts.
     package init(topic: String, partition: Int32, offset: Int64) {
@@ -26,7 +26,7 @@ struct RecordPlaces: Sendable {
         /// The offset of a partition's oldest record.
         case start(TopicPartition)
 
-        fileprivate func admits(_ place: RecordPlace, value: Int64) -> Bool {
+        fileprivate func admits(_ place: StoredPlace, value: Int64) -> Bool {
             switch self {
             case .partitionCount: place.partition.partition < value
             case .end: place.offset < value
@@ -52,7 +52,7 @@ struct RecordPlaces: Sendable {
 
     /// The verdict on a place that a caller showed then. Asks for bounds of partitions alone that are there. Its topic is one
     /// that the gateway works with: what is known of a topic is never forgotten for good.
-    func verdict(on place: RecordPlace, shown: MonotonicTime) -> Verdict {
+    func verdict(on place: StoredPlace, shown: MonotonicTime) -> Verdict {
         for bound in Self.bounds(of: place.partition) {
             guard let answer = answers[bound] else { return .unknown(bound) }
             if !bound.admits(place, value: answer.value) { return answer.time >= shown ? .impossible : .unknown(bound) }
@@ -61,7 +61,7 @@ struct RecordPlaces: Sendable {
     }
 
     /// Notes what a broker has answered to a question sent at `time` or later, unless a later answer is known.
-    mutating func note(_ value: Int64, for bound: Bound, askedAt time: MonotonicTime) {
+    package mutating func note(_ value: Int64, for bound: Bound, askedAt time: MonotonicTime) {
         if let known = answers[bound], known.time > time { return }
         answers[bound] = (value, time)
     }

@@ -22,14 +22,14 @@ package final class RecordReader: Sendable {
     /// How many questions of one asker may be there, those that are being answered included; an app asks once for each push.
     static let limitOfAsker = 32
     /// How many of all may be there.
-    static let limit = 1024
+    package static let limit = 1024
     /// How long a client is kept without a question.
     private static let idleTime = DispatchTimeInterval.seconds(5)
     /// After so many questions another client is opened: what a client has to report waits in it until it is closed.
     private static let questionsOfAClient = 500
 
     private struct Question: Sendable {
-        let place: RecordPlace
+        let place: StoredPlace
         let asker: String
         let shown: MonotonicTime
         let deadline: MonotonicTime
@@ -73,7 +73,7 @@ package final class RecordReader: Sendable {
     }
 
     /// Reads a record. Waits for nothing. Askers take turns. `answer` is called once, in any thread, and never after ``stop()``.
-    package func read(_ place: RecordPlace, for asker: String, then answer: @escaping @Sendable (Answer) -> Void) {
+    package func read(_ place: StoredPlace, for asker: String, then answer: @escaping @Sendable (Answer) -> Void) {
         let now = MonotonicTime.now()
         let question = Question(
             place: place, asker: asker, shown: now, deadline: now.advanced(by: patience), answer: answer)

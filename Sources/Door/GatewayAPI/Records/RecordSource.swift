@@ -7,7 +7,7 @@ protocol RecordSource: AnyObject {
     func value(of bound: RecordPlaces.Bound, timeout: Duration) throws(KafkaError) -> Int64
 
     /// The record at a place that is there, or nil when it is gone. It fails as ``value(of:timeout:)`` does.
-    func record(at place: RecordPlace, timeout: Duration) throws(KafkaError) -> StoredRecord?
+    func record(at place: StoredPlace, timeout: Duration) throws(KafkaError) -> StoredRecord?
 }
 
 /// What was read of a record.
@@ -47,7 +47,7 @@ final class KafkaRecords: RecordSource {
         }
     }
 
-    func record(at place: RecordPlace, timeout: Duration) throws(KafkaError) -> StoredRecord? {
+    package func record(at place: StoredPlace, timeout: Duration) throws(KafkaError) -> StoredRecord? {
         // So that nothing is fetched in the background before the next question.
         defer { fetcher.stop() }
         switch try fetcher.record(at: place.offset, of: place.partition, timeout: timeout) {

@@ -1,8 +1,8 @@
-import Publishing
-import PushModel
+package import Publishing
+package import PushModel
 
 /// The results that were searched for that of a request, of those written before this gateway listened. Each includes those before.
-enum ResultSearch: Sendable, Comparable {
+package enum ResultSearch: Sendable, Comparable {
     case nowhere
     /// Among the results since its record was written.
     case sinceItsRecord
@@ -11,19 +11,19 @@ enum ResultSearch: Sendable, Comparable {
 }
 
 /// A request that was published, and what is known of it.
-struct PublishedRequest: Sendable {
+package struct PublishedRequest: Sendable {
     /// Its final result; of two the one that is no `duplicate`.
-    struct Ending: Sendable, Equatable {
+    package struct Ending: Sendable, Equatable {
         /// The result, without line ends.
-        let json: [UInt8]
-        let state: String
+        package let json: [UInt8]
+        package let state: String
         /// Whether the request repeated another one.
         let isRepetition: Bool
         /// True if that has the same id, so that its result counts in place of this one.
         let repeatsItsID: Bool
     }
 
-    enum Standing: Sendable, Equatable {
+    package enum Standing: Sendable, Equatable {
         /// Handed to Kafka, which has not said that it has it.
         case unconfirmed
         /// Written, and without a result.
@@ -37,7 +37,7 @@ struct PublishedRequest: Sendable {
         case final(Ending)
 
         /// The word for it; that of a result, once there is one.
-        var word: String {
+        package var word: String {
             switch self {
             case .unconfirmed: "unconfirmed"
             case .accepted: "accepted"
@@ -49,30 +49,30 @@ struct PublishedRequest: Sendable {
         }
     }
 
-    let id: String
-    let owner: RequestOwner
+    package let id: String
+    package let owner: RequestOwner
     /// The party whose share of what is kept it counts for: whoever published or asked for it, else that of its owner.
-    var party: Party
+    package var party: Party
     /// The moment of its call, which is its record's timestamp. Once it has ended, that of the call that counts.
-    private(set) var acceptedAt: Timestamp
+    package private(set) var acceptedAt: Timestamp
     /// When it is of no more use; nil for never.
-    var expiresAt: Timestamp?
+    package var expiresAt: Timestamp?
     var notBefore: Timestamp?
     /// Whether it was found at its place, and not published here.
-    var isFound = false
+    package var isFound = false
     /// The moment at which this gateway cancelled it; nil for one that it did not cancel.
-    var cancelledAt: Timestamp?
+    package var cancelledAt: Timestamp?
     /// Its record's place; nil until Kafka has said it.
-    var place: RequestPlace?
+    package var place: RequestPlace?
     /// Its final result, once there is one.
-    private(set) var ending: Ending?
+    package private(set) var ending: Ending?
     private(set) var searched = ResultSearch.nowhere
     /// True if its id is known to have been published more than once. The result is that of the first.
-    private(set) var isRepeated = false
+    package private(set) var isRepeated = false
     /// True if the result of the request that had its id first is not kept any more.
     private var isAlone = false
 
-    init(
+    package init(
         id: String, owner: RequestOwner, acceptedAt: Timestamp, expiresAt: Timestamp? = nil, notBefore: Timestamp? = nil,
         foundAt place: RequestPlace? = nil, keptFor party: Party? = nil
     ) {
@@ -86,7 +86,7 @@ struct PublishedRequest: Sendable {
         isFound = place != nil
     }
 
-    func standing(at now: Timestamp) -> Standing {
+    package func standing(at now: Timestamp) -> Standing {
         if let ending, isFinal { return .final(ending) }
         if !isFound && place == nil && ending == nil { return .unconfirmed }
         if missingSearch != nil { return .unknown }
@@ -95,10 +95,10 @@ struct PublishedRequest: Sendable {
     }
 
     /// True if its final result is known. A `duplicate` is none while the first request with its id has, or may have, another one.
-    var isFinal: Bool { ending.map { !$0.repeatsItsID || isAlone } ?? false }
+    package var isFinal: Bool { ending.map { !$0.repeatsItsID || isAlone } ?? false }
 
     /// The search without which its state cannot be said, or nil for none.
-    var missingSearch: ResultSearch? {
+    package var missingSearch: ResultSearch? {
         guard !isFinal else { return nil }
         let needed: ResultSearch = ending != nil ? .sinceItsID : isFound ? .sinceItsRecord : .nowhere
         return needed > searched ? needed : nil
@@ -124,14 +124,14 @@ struct PublishedRequest: Sendable {
 
     /// Notes that everything was searched, and only what was taken was found. `isAlone` says that the result of the request that had its id
     /// first is not kept any more.
-    mutating func note(_ search: ResultSearch, isAlone: Bool = false) {
+    package mutating func note(_ search: ResultSearch, isAlone: Bool = false) {
         searched = max(searched, search)
         self.isAlone = self.isAlone || isAlone
     }
 
     /// True for a result of its id that is its own: it names the same source and tenant, or none and the place of its record, as that of a
     /// record does that a worker cannot read.
-    func has(_ result: ResultRecord) -> Bool {
+    package func has(_ result: ResultRecord) -> Bool {
         if result.source == owner.source && result.tenant == owner.tenant { return true }
         guard result.source == nil, result.tenant == nil, let place else { return false }
         return result.origin?.record == place.record

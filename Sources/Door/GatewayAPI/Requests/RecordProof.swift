@@ -1,14 +1,20 @@
+package import Jobs
 import Kafka
 import Publishing
-import PushModel
+package import PushModel
 import Replay
 import ResultQuery
 
 /// The place of a request's record, and its time: a topic that was made again has another record at the same place.
 package struct RequestPlace: Sendable, Equatable {
-    var record: RecordPlace
+    package var record: StoredPlace
     /// The time that its publisher gave it, or nil where that is not known.
     var time: Timestamp?
+
+    package init(record: StoredPlace, time: Timestamp? = nil) {
+        self.record = record
+        self.time = time
+    }
 
     /// True if a record found at the place can be the one that is meant. A time that a broker gave says nothing.
     func admits(_ found: StoredRecord) -> Bool {
@@ -18,7 +24,7 @@ package struct RequestPlace: Sendable, Equatable {
 
 extension PublishedRequest {
     /// Reads the request of a record that was found, or nothing if it has another id or time. What is wrong with it does not matter.
-    init?(_ record: StoredRecord, at place: RequestPlace, withID id: String) {
+    package init?(_ record: StoredRecord, at place: RequestPlace, withID id: String) {
         var request = PushRequest()
         guard request.read(record, at: place) else { return nil }
         let document = request.document
@@ -54,11 +60,35 @@ extension ResultRecord {
     /// The place of the record that it is of, and the moment at which that was published, as far as it says so.
     var origin: RequestPlace? {
         var document = JSONDocument()
-        guard (try? document.read(json.span)) != nil, let found = Replay.RecordPlace(document, originOf: document.root)
+        guard (try? document.read(json.span)) != nil, let found = RecordPlace(document, originOf: document.root)
         else { return nil }
         let text = document.member("timings", of: document.root).flatMap { document.text("published_at", of: $0) }
         return RequestPlace(
-            record: RecordPlace(topic: found.topic, partition: found.partition, offset: found.offset),
+            record: StoredPlace(topic: found.topic, partition: found.partition, offset: found.offset),
             time: text.flatMap { Timestamp(Array($0.utf8).span) })
+    }
+}
+
+extension WhereaboutsReport {
+    /// The place of the record with which the request was published.
+    package var place: RequestPlace? {
+        whereabouts.found.map {
+            let origin = $0.request.origin
+            let record = StoredPlace(topic: origin.topic, partition: origin.partition, offset: origin.offset)
+            return RequestPlace(record: record, time: origin.isDated ? origin.timestamp : nil)
+        }
+    }
+}
+
+extension PublishedRequest {
+    /// A request that is known by its results alone, of which there is one at least.
+    package init(_ life: RequestLife, at now: Timestamp) {
+        let result = life.final ?? life.latest
+        let origin = result?.origin
+        self.init(
+            id: life.id, owner: RequestOwner(source: result?.source, tenant: result?.tenant),
+            acceptedAt: origin?.time ?? result.map { Timestamp(milliseconds: $0.timestamp) } ?? now,
+            foundAt: origin)
+        isFound = true
     }
 }

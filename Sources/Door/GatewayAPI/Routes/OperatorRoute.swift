@@ -1,5 +1,5 @@
-import HTTPServing
-import Keys
+package import HTTPServing
+package import Keys
 
 /// The routes by which back ends find and repair what was sent, and see how workers are. An id is decoded and not looked at.
 package enum OperatorRoute: Sendable, Equatable {
@@ -130,10 +130,10 @@ package enum OperatorRoute: Sendable, Equatable {
     }
 
     /// True if the body has what the query of a list has.
-    var isSearch: Bool { self == .searchResults || self == .searchFailures }
+    package var isSearch: Bool { self == .searchResults || self == .searchFailures }
 
     /// True if it gives an order or releases one, for which it waits for nothing but Kafka.
-    var givesOrder: Bool {
+    package var givesOrder: Bool {
         switch self {
         case .hold, .release, .cancelScope: true
         default: false
@@ -141,10 +141,10 @@ package enum OperatorRoute: Sendable, Equatable {
     }
 
     /// The upkeep of its answers: whoever only asks can ask again.
-    var upkeep: HTTPServerResponse.Upkeep { takesBody && !isSearch ? .owed : .counted }
+    package var upkeep: HTTPServerResponse.Upkeep { takesBody && !isSearch ? .owed : .counted }
 
     /// The scopes of which a key needs one.
-    var scopes: [Scope] {
+    package var scopes: [Scope] {
         switch self {
         case .results, .searchResults, .failures, .searchFailures, .deadLetters, .status, .statusEvents, .history, .incidents:
             [.read]
@@ -156,7 +156,7 @@ package enum OperatorRoute: Sendable, Equatable {
     }
 
     /// True if the answer is about the fleet or records without an owner, hence for keys without tenant alone.
-    var concernsAllTenants: Bool {
+    package var concernsAllTenants: Bool {
         switch self {
         case .deadLetters, .status, .statusEvents, .history, .incidents: true
         default: false

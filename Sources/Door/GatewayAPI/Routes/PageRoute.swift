@@ -15,7 +15,7 @@ package enum PageRoute: Sendable, Equatable {
     }
 
     /// True for the paths of the page, whether or not something is there.
-    static func has(_ path: Substring) -> Bool { path == "/ui" || path.hasPrefix("/ui/") }
+    package static func has(_ path: Substring) -> Bool { path == "/ui" || path.hasPrefix("/ui/") }
 
     /// The methods of a path and where they lead, or nil for a path of something else.
     static func methods(of path: Substring) -> [(method: String, route: PageRoute)]? {

@@ -14,11 +14,11 @@ public struct GatewayServices: Sendable {
     public var now: @Sendable () -> MonotonicTime = { MonotonicTime.now() }
 
     /// Ends streams and waits whose callers have lost their rights.
-    let rights = RightsWatch()
+    package let rights = RightsWatch()
     /// Counts the calls that the rates of keys do not allow.
-    let limited = LimitedCalls()
+    package let limited = RefusedCalls()
     /// Gives the comment on a key of the keys file by the key's id.
-    var comment: @Sendable (String) -> String? = { _ in nil }
+    package var comment: @Sendable (String) -> String? = { _ in nil }
     /// The address before a code, where pages say what it means (`gateway.docs_url`); nil for none.
     var docsURL: String?
 

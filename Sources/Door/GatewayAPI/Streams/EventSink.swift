@@ -1,7 +1,7 @@
 import HTTPServing
 
 /// What a stream of events is written to: the body of an answer. It may be used from any thread, and waits for nothing.
-protocol EventSink: Sendable {
+package protocol EventSink: Sendable {
     /// Sends bytes; returns false once the client has gone, or reads too slowly.
     @discardableResult func write(_ bytes: [UInt8]) -> Bool
     /// Ends the body behind what was written.
@@ -10,4 +10,4 @@ protocol EventSink: Sendable {
 
 /// Begins an answer whose body is written later by the sink that it returns. `onEnd` is called once, when the client has gone or
 /// the body has ended, and not before this returns.
-typealias EventStreaming = @Sendable (_ head: APIAnswer, _ onEnd: @escaping @Sendable () -> Void) -> any EventSink
+package typealias EventStreaming = @Sendable (_ head: APIAnswer, _ onEnd: @escaping @Sendable () -> Void) -> any EventSink

@@ -1,18 +1,25 @@
-import Dispatch
+package import Dispatch
 import EventLoop
 import Glibc
 import Synchronization
 
 /// Threads for jobs that take milliseconds to minutes. Keys take turns, and neither a key nor a tenant has all threads or all places.
-final class JobThreads: Sendable {
-    typealias Job = @Sendable () -> Void
+package final class JobThreads: Sendable {
+    package typealias Job = @Sendable () -> Void
 
     /// Bounds of everybody's jobs, and the shares of them. A key without tenant has the share of a key alone.
-    struct Limits: Sendable {
+    package struct Limits: Sendable {
         /// The threads: of all, and those at which jobs of one key and of one tenant are at a time.
-        var threads = (all: 3, key: 1, tenant: 2)
+        let threads: (all: Int, key: Int, tenant: Int)
         /// The jobs that may be there, those that are being done included: an eighth for a key, a quarter for a tenant.
-        var places = (all: 64, key: 8, tenant: 16)
+        let places: (all: Int, key: Int, tenant: Int)
+
+        package init(
+            threads: (all: Int, key: Int, tenant: Int) = (3, 1, 2), places: (all: Int, key: Int, tenant: Int) = (64, 8, 16)
+        ) {
+            self.threads = threads
+            self.places = places
+        }
     }
 
     private struct Piece: Sendable {
@@ -30,7 +37,7 @@ final class JobThreads: Sendable {
     private let threads: [ServiceThread]
 
     /// Threads that do not run yet.
-    init(_ name: String, limits: Limits = Limits(), isBackground: Bool = false) {
+    package init(_ name: String, limits: Limits = Limits(), isBackground: Bool = false) {
         self.name = name
         self.limits = limits
         turns = Mutex(
@@ -82,8 +89,8 @@ final class JobThreads: Sendable {
 }
 
 /// The share of the processors that a thread gets while others want them as well.
-enum ThreadPriority {
+package enum ThreadPriority {
     /// Has the calling thread, and those that it makes from now on, give way to others (setpriority(2): a thread of its own on Linux, and
     /// what it creates inherits that).
-    static func lower() { _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, 10) }
+    package static func lower() { _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, 10) }
 }

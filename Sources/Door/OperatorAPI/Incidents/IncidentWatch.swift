@@ -1,6 +1,7 @@
 import Basics
 import Dispatch
 import EventLoop
+import GatewayAPI
 import HTTPServing
 import Jobs
 import Kafka
@@ -42,7 +43,7 @@ final class IncidentWatch: Sendable {
 
     private let context: JobContext
     private let log: Log
-    private let limited: LimitedCalls
+    private let limited: RefusedCalls
     private let open: OpenFailures
     /// Gives the scopes of the limits that stand, by their ids.
     private let scopes: @Sendable () -> [String: OrderScope]
@@ -53,7 +54,7 @@ final class IncidentWatch: Sendable {
     private let thread = ServiceThread()
 
     init(
-        _ context: JobContext, log: Log, limited: LimitedCalls, open: OpenFailures,
+        _ context: JobContext, log: Log, limited: RefusedCalls, open: OpenFailures,
         scopes: @escaping @Sendable () -> [String: OrderScope], write: @escaping @Sendable ([UInt8]) -> Void
     ) {
         (self.context, self.log, self.limited, self.open) = (context, log, limited, open)

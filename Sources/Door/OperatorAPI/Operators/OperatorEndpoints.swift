@@ -2,6 +2,7 @@ import Basics
 import Delivery
 import Dispatch
 import EventLoop
+import GatewayAPI
 import HTTPServing
 import Intake
 import Jobs
@@ -200,7 +201,7 @@ final class OperatorEndpoints: Sendable {
     /// Searches the final result of a request that was written before anybody listened here. `then` is called once, in any thread, with nil
     /// where it could not be searched.
     func trace(
-        _ request: PublishedRequest, search: ResultSearch, then: @escaping @Sendable (ResultTracer.Answer?) -> Void
+        _ request: GatewayAPI.PublishedRequest, search: ResultSearch, then: @escaping @Sendable (ResultTracer.Answer?) -> Void
     ) {
         let owner = "\(request.owner.tenant ?? "")\n\(request.owner.source ?? "")"
         let isOver = timeLimit()

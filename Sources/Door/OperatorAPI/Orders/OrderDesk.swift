@@ -1,3 +1,4 @@
+import GatewayAPI
 import HTTPServing
 import Jobs
 import Kafka

@@ -1,6 +1,7 @@
 import Delivery
 import Dispatch
 import EventLoop
+import GatewayAPI
 import Jobs
 import Kafka
 import Observability

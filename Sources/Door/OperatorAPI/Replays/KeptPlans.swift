@@ -1,3 +1,5 @@
+import GatewayAPI
+
 /// The plans that are kept in files, and the decision which of them make room. Without clock and files.
 struct KeptPlans: Sendable {
     struct Plan: Sendable {

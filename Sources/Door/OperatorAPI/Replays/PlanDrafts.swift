@@ -1,5 +1,6 @@
 import Basics
 import EventLoop
+import GatewayAPI
 import HTTPServing
 import Jobs
 import PushModel

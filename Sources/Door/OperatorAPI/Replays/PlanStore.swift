@@ -1,6 +1,7 @@
 import Basics
 import EventLoop
 import Foundation
+import GatewayAPI
 import Jobs
 import Replay
 

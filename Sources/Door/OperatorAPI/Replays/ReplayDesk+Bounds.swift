@@ -1,3 +1,4 @@
+import GatewayAPI
 import Jobs
 import PushModel
 

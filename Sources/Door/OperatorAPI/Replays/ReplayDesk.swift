@@ -1,5 +1,6 @@
 import Basics
 import FanOut
+import GatewayAPI
 import HTTPServing
 import HubREST
 import Jobs

@@ -1,5 +1,6 @@
 import Basics
 import EventLoop
+import GatewayAPI
 import Jobs
 import Synchronization
 

@@ -1,3 +1,4 @@
+import GatewayAPI
 import GroupPositions
 import HTTPServing
 import Jobs
@@ -34,29 +35,5 @@ struct LifeSearch: Sendable {
             let report = try search.run()
             return report.whereabouts.isUnknown ? .nothing : .whereabouts(report)
         }
-    }
-}
-
-extension WhereaboutsReport {
-    /// The place of the record with which the request was published.
-    var place: RequestPlace? {
-        whereabouts.found.map {
-            let origin = $0.request.origin
-            let record = RecordPlace(topic: origin.topic, partition: origin.partition, offset: origin.offset)
-            return RequestPlace(record: record, time: origin.isDated ? origin.timestamp : nil)
-        }
-    }
-}
-
-extension PublishedRequest {
-    /// A request that is known by its results alone, of which there is one at least.
-    init(_ life: RequestLife, at now: Timestamp) {
-        let result = life.final ?? life.latest
-        let origin = result?.origin
-        self.init(
-            id: life.id, owner: RequestOwner(source: result?.source, tenant: result?.tenant),
-            acceptedAt: origin?.time ?? result.map { Timestamp(milliseconds: $0.timestamp) } ?? now,
-            foundAt: origin)
-        isFound = true
     }
 }

@@ -71,11 +71,11 @@ struct ListCursor: Sendable, Equatable {
         if kind == "r" { return result(parts).map { .results($0) } }
         guard kind == "p", let time = Int64(parts[0]), moments.contains(time) else { return nil }
         guard parts.count > 1 else { return .requests(SearchCursor(time: time, place: nil)) }
-        guard parts.count == 4, Replay.RecordPlace.isTopic(parts[3]), let partition = Int32(parts[1]),
+        guard parts.count == 4, RecordPlace.isTopic(parts[3]), let partition = Int32(parts[1]),
             let offset = Int64(parts[2]),
             partition >= 0, offset >= 0
         else { return nil }
-        let place = Replay.RecordPlace(topic: parts[3], partition: partition, offset: offset)
+        let place = RecordPlace(topic: parts[3], partition: partition, offset: offset)
         return .requests(SearchCursor(time: time, place: place))
     }
 

@@ -1,6 +1,7 @@
 import Basics
 import Dispatch
 import EventLoop
+import GatewayAPI
 import Observability
 import Synchronization
 

@@ -1,4 +1,5 @@
 import Basics
+import GatewayAPI
 import SQLite
 
 /// An answer for the file, with its call.

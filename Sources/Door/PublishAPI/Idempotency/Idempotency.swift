@@ -1,5 +1,6 @@
 import Basics
 import Dispatch
+import GatewayAPI
 import Observability
 import Synchronization
 

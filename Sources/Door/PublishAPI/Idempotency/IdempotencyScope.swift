@@ -1,4 +1,5 @@
 import Crypto
+import GatewayAPI
 
 /// A digest of what one `Idempotency-Key` belongs to: the publisher, which is a tenant and a source, and the route. The key itself is not
 /// kept.

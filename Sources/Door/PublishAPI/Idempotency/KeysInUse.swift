@@ -1,4 +1,5 @@
 import Basics
+import GatewayAPI
 
 /// A decision about a call with a key.
 enum KeyVerdict: Sendable, Equatable {

@@ -1,4 +1,5 @@
 import Basics
+import GatewayAPI
 
 /// The answers of late, within a bound of memory: the oldest one of whoever has most makes room for the newest. So no one's answers leave for
 /// those of another who has more. Without clock. Each step takes the logarithm of the number of parties.

@@ -1,3 +1,4 @@
+import GatewayAPI
 import HTTPServing
 
 /// An answer that a repeated call gets again.

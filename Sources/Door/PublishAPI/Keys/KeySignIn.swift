@@ -1,6 +1,7 @@
 import Basics
 import Crypto
 import EventLoop
+import GatewayAPI
 import Keys
 import Observability
 import Synchronization

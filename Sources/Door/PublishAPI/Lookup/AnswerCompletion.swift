@@ -1,4 +1,5 @@
 import Delivery
+import GatewayAPI
 import Jobs
 import Kafka
 import Publishing
@@ -62,7 +63,7 @@ struct AnswerCompletion: Sendable {
         let isOwn = place.record.partition.topic == heldRequests.topics.requestsOwn
         guard request.read(record, at: place, isOwn: isOwn) else { return }
         let facts = RequestFacts(request)
-        guard let published = found.request ?? PublishedRequest(record, at: place, withID: facts.id),
+        guard let published = found.request ?? GatewayAPI.PublishedRequest(record, at: place, withID: facts.id),
             facts.id == published.id, asker.maySee(RequestOwner(source: facts.source, tenant: facts.tenant))
         else { return }
         if heldRequests.mayConcern(published) {
@@ -84,10 +85,10 @@ struct AnswerCompletion: Sendable {
     private func findOriginal(
         of found: LookupAnswer, for asker: Asker, then: @escaping @Sendable (LookupAnswer) -> Void
     ) {
-        guard let place = (found.story.original?.id).flatMap({ Replay.RecordPlace($0) }), topics.contains(place.topic) else {
+        guard let place = (found.story.original?.id).flatMap({ RecordPlace($0) }), topics.contains(place.topic) else {
             return then(found)
         }
-        let record = RecordPlace(topic: place.topic, partition: place.partition, offset: place.offset)
+        let record = StoredPlace(topic: place.topic, partition: place.partition, offset: place.offset)
         read(record, "key/" + asker.keyID) { result in
             var request = PushRequest()
             guard case .success(let stored?) = result, request.read(stored, at: RequestPlace(record: record)) else {

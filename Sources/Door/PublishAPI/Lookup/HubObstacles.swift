@@ -1,3 +1,4 @@
+import GatewayAPI
 import Intake
 import Jobs
 import PushModel

@@ -1,4 +1,5 @@
 import Basics
+import GatewayAPI
 import HTTPServing
 import Jobs
 import Kafka
@@ -34,7 +35,7 @@ struct LookupCall: Sendable {
 struct LookupEndpoints: Sendable {
     /// Reads the record of a place for an asker.
     typealias Reading =
-        @Sendable (_ place: RecordPlace, _ asker: String, _ then: @escaping @Sendable (RecordReader.Answer) -> Void) -> Void
+        @Sendable (_ place: StoredPlace, _ asker: String, _ then: @escaping @Sendable (RecordReader.Answer) -> Void) -> Void
 
     /// Searches the whole life of a request for an asker, on a thread of its own.
     typealias Searching =
@@ -136,7 +137,7 @@ struct LookupEndpoints: Sendable {
             switch answer {
             case .failure(let problem): then(.failure(problem))
             case .success(let record):
-                guard var found = record.flatMap({ PublishedRequest($0, at: place, withID: id) }), asker.maySee(found.owner)
+                guard var found = record.flatMap({ GatewayAPI.PublishedRequest($0, at: place, withID: id) }), asker.maySee(found.owner)
                 else { return then(.success(nil)) }
                 found.party = Party(tenant: asker.tenant, source: asker.source)
                 then(.success(lookup.add(found)))
@@ -191,7 +192,7 @@ struct LookupEndpoints: Sendable {
         _ life: RequestLife, as known: PublishedRequests.Key?, for asker: Asker,
         then: @escaping @Sendable (PublishedRequests.Key) -> Void
     ) {
-        var found = PublishedRequest(life, at: lookup.clock.wall())
+        var found = GatewayAPI.PublishedRequest(life, at: lookup.clock.wall())
         found.party = Party(tenant: asker.tenant, source: asker.source)
         let key = known ?? lookup.add(found)
         for result in [life.own.last { $0.repeatsItsID }, life.final] { if let result { lookup.take(result) } }
@@ -252,7 +253,7 @@ struct LookupEndpoints: Sendable {
     }
 
     private func answer(
-        _ request: PublishedRequest?, applied: Int?, without problem: APIProblem? = nil, query: LookupQuery, to call: LookupCall
+        _ request: GatewayAPI.PublishedRequest?, applied: Int?, without problem: APIProblem? = nil, query: LookupQuery, to call: LookupCall
     ) {
         guard let request else { return call.refuse(.unknownRequest) }
         let obstacle = problem.map { problem -> RequestStory.Obstacle in
@@ -357,7 +358,7 @@ extension LookupEndpoints {
             let partition = document.integer("partition", of: document.root).flatMap({ Int32(exactly: $0) }),
             let offset = document.text("offset", of: document.root).flatMap({ Int64($0) })
         else { return (id, nil) }
-        let record = RecordPlace(topic: topic, partition: partition, offset: offset)
+        let record = StoredPlace(topic: topic, partition: partition, offset: offset)
         let time = document.text("accepted_at", of: document.root).flatMap { Timestamp(Array($0.utf8).span) }
         return (id, RequestPlace(record: record, time: time))
     }

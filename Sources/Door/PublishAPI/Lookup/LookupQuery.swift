@@ -1,4 +1,5 @@
 import Basics
+import GatewayAPI
 import HTTPServing
 import Jobs
 import PushModel
@@ -84,12 +85,12 @@ struct LookupQuery: Sendable, Equatable {
     }
 
     /// `TOPIC/PARTITION/OFFSET`.
-    private static func place(_ text: String) -> RecordPlace? {
+    private static func place(_ text: String) -> StoredPlace? {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)
         guard parts.count == 3, !parts[0].isEmpty, isNumber(parts[1]), isNumber(parts[2]), let partition = Int32(parts[1]),
             let offset = Int64(parts[2])
         else { return nil }
-        return RecordPlace(topic: String(parts[0]), partition: partition, offset: offset)
+        return StoredPlace(topic: String(parts[0]), partition: partition, offset: offset)
     }
 
     private static func seconds(_ text: Substring) -> Int? { isNumber(text) ? Int(text) ?? .max : nil }

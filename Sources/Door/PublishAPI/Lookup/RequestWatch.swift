@@ -1,4 +1,5 @@
 import Basics
+import GatewayAPI
 import Publishing
 import PushModel
 import Synchronization

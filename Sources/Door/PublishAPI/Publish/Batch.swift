@@ -1,3 +1,4 @@
+import GatewayAPI
 import PushModel
 
 /// The requests of a batch, in their order, each as it would stand alone.

@@ -1,3 +1,4 @@
+import GatewayAPI
 import HTTPServing
 import PushModel
 import Synchronization

@@ -1,4 +1,5 @@
 import Crypto
+import GatewayAPI
 import HTTPServing
 
 /// A key under which a call may be repeated: the header `Idempotency-Key`, an RFC 8941 string with its quotes, or bare.

@@ -1,4 +1,5 @@
 import Crypto
+import GatewayAPI
 import HTTPServing
 import HubREST
 import Intake

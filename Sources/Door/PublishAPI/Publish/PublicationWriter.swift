@@ -1,5 +1,6 @@
 import EventLoop
 import FanOut
+import GatewayAPI
 import HubREST
 import Intake
 import Kafka

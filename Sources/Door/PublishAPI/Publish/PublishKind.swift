@@ -1,3 +1,4 @@
+import GatewayAPI
 import HTTPServing
 
 /// What a call asks for that brings requests, by its route and its media type.

@@ -1,3 +1,4 @@
+import GatewayAPI
 import Kafka
 import PushModel
 

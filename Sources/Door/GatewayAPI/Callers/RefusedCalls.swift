@@ -1,8 +1,8 @@
-import Jobs
+package import Jobs
 import Synchronization
 
 /// Counts the calls that the rates of keys do not allow, by their tenants, or else by their sources. Any thread may note one.
-final class LimitedCalls: Sendable {
+package final class RefusedCalls: Sendable {
     /// The most names that are counted between two looks. Keys are those of the file.
     private static let capacity = 64
 
@@ -10,7 +10,7 @@ final class LimitedCalls: Sendable {
     private let counts = Mutex<[IncidentSign.Subject: Int]>([:])
 
     /// Notes a call that was refused.
-    func note(_ publisher: Publisher) {
+    package func note(_ publisher: Publisher) {
         let subject =
             publisher.tenant.map { IncidentSign.Subject(.tenantLimited, of: $0) } ?? .init(.sourceLimited, of: publisher.source)
         counts.withLock { counts in
