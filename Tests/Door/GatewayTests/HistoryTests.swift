@@ -93,7 +93,7 @@ import Testing
         for back in Int64(-20)...200 { history.take(Self.minute(back, covered: 1, sent: 1), now: Self.now) }
         let kept = history.minutes(since: 0)
         #expect(kept.first?.at == Self.beginning - 60 * History.minute && kept.last?.at == Self.beginning + 10 * History.minute)
-        #expect(kept.count <= 2 * History.span && history.minutes(since: Self.beginning).count == 11)
+        #expect(kept.count <= 2 * APILimit.historyMinutes && history.minutes(since: Self.beginning).count == 11)
     }
 
     @Test(arguments: ["", "{}", "[]", "{\"at\":1}", "{\"at\":\"2026\"}", "{\"at\":\"2026-11-21T17:00:30.000Z\"}", "\u{0}"])

@@ -36,9 +36,6 @@ public struct NotifyQuery: Sendable, Equatable {
         if platform == nil, recipient != nil, !isSecure { throw .invalid("to_tag needs pns: the platform to send to.") }
     }
 
-    /// The words of platforms. It is not known what a browser's app would make of these texts.
-    static let platforms = RegisterBody.platforms.filter { $0 != "browser" }
-
     private static func platform(_ word: String) -> Platform? {
         let platform = RegisterBody.platform(word)
         return platform == .browser ? nil : platform

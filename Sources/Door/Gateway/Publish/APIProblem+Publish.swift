@@ -26,7 +26,7 @@ extension APIProblem {
     /// 400.
     static let idempotencyKeyInvalid = APIProblem(
         400, code: .idempotencyKeyInvalid,
-        detail: "Idempotency-Key must be there once, with 1 to \(IdempotencyKey.maximumByteCount) printable ASCII characters.")
+        detail: "Idempotency-Key must be there once, with 1 to \(APILimit.idempotencyKeyByteCount) printable ASCII characters.")
 
     /// 409.
     static let conflictInFlight = APIProblem(

@@ -2,11 +2,6 @@ import PushModel
 
 /// The requests of a batch, in their order, each as it would stand alone.
 struct Batch: Sendable {
-    /// The most requests.
-    static let maximumCount = 1000
-    /// The most bytes of a body.
-    static let maximumByteCount = 4 << 20
-
     /// Each request, not checked yet: at least one.
     let items: [[UInt8]]
     /// The line of the body on which each begins, from 1; none where faults of JSON are not the items' own.
@@ -15,7 +10,7 @@ struct Batch: Sendable {
     /// Reads a batch as far as it is not about single requests. 400 for what is no JSON, 413, and 422 for another value than a
     /// batch, for an empty batch and one of more than 1,000 items.
     init(_ body: [UInt8], form: BatchForm) throws(APIProblem) {
-        guard body.count <= Self.maximumByteCount else { throw .bodyTooLarge(limit: Self.maximumByteCount) }
+        guard body.count <= APILimit.batchByteCount else { throw .bodyTooLarge(limit: APILimit.batchByteCount) }
         switch form {
         case .lines: (items, lines) = try Self.lines(of: body)
         case .list, .events: (items, lines) = (try Self.elements(of: body, in: form), [])
@@ -31,7 +26,7 @@ struct Batch: Sendable {
             let end = body[start...].firstIndex(of: UInt8(ascii: "\n")) ?? body.count
             let line = body[start..<end]
             if !line.allSatisfy({ isSpace($0) }) {
-                guard items.count < maximumCount else { throw tooMany(.lines) }
+                guard items.count < APILimit.batchCount else { throw tooMany(.lines) }
                 items.append(Array(line))
                 numbers.append(number)
             }
@@ -57,7 +52,7 @@ struct Batch: Sendable {
         guard document.kind(of: list) == .array else {
             throw .batchRefused(at: pointer(form), because: "This must be a list of requests.")
         }
-        guard document.childCount(of: list) <= maximumCount else { throw tooMany(form) }
+        guard document.childCount(of: list) <= APILimit.batchCount else { throw tooMany(form) }
         var items: [[UInt8]] = []
         items.reserveCapacity(document.childCount(of: list))
         document.forEachElement(of: list) { element in
@@ -95,7 +90,7 @@ struct Batch: Sendable {
     }
 
     private static func tooMany(_ form: BatchForm) -> APIProblem {
-        .batchRefused(at: pointer(form), because: "A batch has at most \(maximumCount) requests.")
+        .batchRefused(at: pointer(form), because: "A batch has at most \(APILimit.batchCount) requests.")
     }
 
     private static func pointer(_ form: BatchForm) -> String { form == .list ? "/requests" : "" }

@@ -55,9 +55,6 @@ public struct RegisterBody: Sendable, Equatable {
         default: nil
         }
     }
-
-    /// The words of the tutorials' apps, which are the usual ones.
-    static let platforms = ["apns", "fcm", "gcm", "fcmv1", "wns", "browser"]
 }
 
 extension RegisterBody: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {

@@ -47,7 +47,7 @@ struct PlanOrder: Sendable {
     ///
     /// - Throws: 400, 413 and 415 for what is no JSON, 422 with each fault, 403 for dead letters by a key with a tenant.
     init(_ call: OperatorCall, at now: Int64) throws(APIProblem) {
-        var body = try BodyReader(call.request, atMost: Publication.maximumByteCount, members: Self.members)
+        var body = try BodyReader(call.request, atMost: APILimit.requestByteCount, members: Self.members)
         source = body.word("source", as: Source.self) ?? .results
         mode = body.word("mode", as: Mode.self) ?? .safe
         rate = body.integer("rate", in: 1...1_000_000).map(Int.init) ?? rate

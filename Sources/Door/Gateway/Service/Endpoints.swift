@@ -7,8 +7,9 @@ import Users
 
 /// A request of `/api` whose caller has signed in.
 struct APICall: Sendable {
-    /// Its route, one below `/api`.
-    let route: Route
+    let operation: APIOperation.App
+    /// The parameter of its path.
+    let id: String
     let request: HTTPServerRequest
     /// The caller.
     let caller: Caller
@@ -135,12 +136,10 @@ struct APIEndpoints: Endpoints {
     }
 
     func answer(_ call: APICall) {
-        switch call.route {
+        switch call.operation {
         case .newRegistration, .putRegistration, .deleteRegistration: register.answer(call)
         case .notify: notify.answer(call)
-        case .secureText(let id): notify.answer(call, textOf: id)
-        case .welcome, .openAPI, .publish, .publishBatch, .explain, .request, .operate, .page:
-            call.reply.answer(APIProblem.notFound)
+        case .secureText: notify.answer(call, textOf: call.id)
         }
     }
 
