@@ -167,9 +167,9 @@ import Testing
 
     private func begin(_ subject: String, by key: String = "k1", on streams: EventStreams, sink: ManualSink) -> Answered {
         let answered = Answered()
-        var call = call(.statusEvents, scopes: [.read], answer: { answered.add($0) })
+        var call = call(.followStatus, scopes: [.read], answer: { answered.add($0) })
         call = OperatorCall(
-            route: call.route, request: call.request,
+            operation: call.operation, id: call.id, request: call.request,
             publisher: Publisher(keyID: key, tenant: nil, source: "shop", scopes: call.publisher.scopes), answer: call.answer,
             stream: { _, _ in sink })
         streams.begin(subject, for: call)
@@ -225,9 +225,9 @@ import Testing
         // Whoever drops an answer ends its stream.
         let answers = Box<[HTTPServerResponse]>([])
         for _ in 0..<2 {
-            let call = call(.statusEvents, scopes: [.read])
+            let call = call(.followStatus, scopes: [.read])
             let real = OperatorCall(
-                route: call.route, request: call.request, publisher: call.publisher, answer: call.answer,
+                operation: call.operation, id: call.id, request: call.request, publisher: call.publisher, answer: call.answer,
                 stream: { head, onEnd in
                     let (response, stream) = HTTPServerResponse.events(head, onEnd: onEnd)
                     answers.withLock { $0.append(response) }

@@ -100,7 +100,8 @@ extension APIOperation {
         ])
 
     static let openAPIRow = Row(
-        method: "GET", path: "/v1/openapi.json", label: "openapi", summary: "Gives this description.", access: .anyone,
+        method: "GET", path: "/v1/openapi.json", label: "openapi", summary: "Describes these routes for programs.",
+        access: .anyone,
         answers: [
             Answer(
                 summary: "An OpenAPI 3.1 document.",

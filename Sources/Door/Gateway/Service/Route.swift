@@ -49,7 +49,7 @@ private struct RouteTable: Sendable {
         /// The texts before and behind the parameter.
         let ends: (before: String, behind: String)?
 
-        init(_ path: String, _ routes: [Route]) {
+        init(_ path: String, routes: [Route]) {
             self.routes = routes
             pieces = path.byteParts(between: "/").map(String.init)
             let parts = path.split(omittingEmptySubsequences: false) { "{}".contains($0) }.map(String.init)
@@ -76,7 +76,7 @@ private struct RouteTable: Sendable {
     private init() {
         let routes = Dictionary(grouping: APIOperation.allCases.map { Route($0) }, by: \.row.path)
         fixed = Dictionary(uniqueKeysWithValues: routes.filter { !$0.key.contains("{") }.map { ($0.key[...], $0.value) })
-        let places = routes.map { Place($0, $1) }
+        let places = routes.map { Place($0, routes: $1) }
         apps = places.filter { $0.routes[0].row.access == .user }
         forms = places.filter { $0.ends != nil && $0.routes[0].row.access != .user }
             .sorted { $0.ends?.behind.utf8.count ?? 0 > $1.ends?.behind.utf8.count ?? 0 }
