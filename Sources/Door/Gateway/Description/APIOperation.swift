@@ -135,7 +135,7 @@ extension APIOperation {
 
     /// An operation of the web page.
     enum Page: String, RoomOperation {
-        case showPage, leadToPage, giveFile, beginSession, showSession, endSession
+        case showPage, leadToPage, giveFile, showSession, beginSession, endSession
 
         var row: Row {
             switch self {
