@@ -30,7 +30,7 @@ extension APIOperation {
                             ]
                         ]
                     ]))
-        ], problems: fleetProblems)
+        ], problems: searchProblems)
 
     private static let incident = JSONSchema.object(
         [

@@ -55,7 +55,7 @@ extension APIOperation {
                             "code": "invalid_json", "bytes": 31, "can_go_back": false, "left": "invalid",
                         ]
                     ], [("searched", JSONSchema.count)], ["searched": 1]))
-        ], problems: searchProblems + [Problem(status: 403, codes: [.forbiddenTenant])])
+        ], problems: searchProblems)
 
     static let showStatusRow = Row(
         method: "GET", path: "/v1/status", label: "status",
@@ -71,7 +71,7 @@ extension APIOperation {
                             ("orders", JSONSchema.list(of: [:])), ("orders_problem", JSONSchema.text()),
                         ], required: [], isOpen: true),
                     example: ["workers": [], "index": ["state": "current", "records": 4711, "behind": 0]]))
-        ], problems: fleetProblems)
+        ], problems: searchProblems)
 
     static let followStatusRow = Row(
         method: "GET", path: "/v1/status/events", label: "status.events",
@@ -84,7 +84,7 @@ extension APIOperation {
                     + "end. The last ones first.",
                 content: events("event: fleet\nid: 1\ndata: {\"kafka\":{\"reachable\":true}}\n\n"))
         ],
-        problems: fleetProblems)
+        problems: searchProblems)
 
     private static let latency = JSONSchema.object(
         [
@@ -125,7 +125,7 @@ extension APIOperation {
                         ]
                     ], [("since", JSONSchema.moment), ("step_ms", JSONSchema.count)],
                     ["since": "2026-11-21T16:01:00.000Z", "step_ms": 60_000]))
-        ], problems: fleetProblems)
+        ], problems: searchProblems)
 
     // MARK: Replays
 
@@ -134,7 +134,7 @@ extension APIOperation {
         summary: "Lists plans of this gateway and replays of any, newest first.",
         access: .key([.read, .replay]), work: .find,
         parameters: [limitParameter, cursorParameter],
-        answers: [Answer(summary: "A page.", content: list(of: replay, example: [exampleReplay]))], problems: replayProblems)
+        answers: [Answer(summary: "A page.", content: list(of: replay, example: [exampleReplay]))], problems: searchProblems)
 
     static let planReplayRow = Row(
         method: "POST", path: "/v1/replays", label: "replays.plan",
@@ -144,7 +144,7 @@ extension APIOperation {
             Answer(status: 201, summary: "The plan, its price and ten samples. Its ETag is needed to run it.", content: plan),
             Answer(status: 202, summary: "It takes longer; Location has it.", content: plan),
         ],
-        problems: replayProblems + [
+        problems: searchProblems + [
             Problem(status: 403, codes: [.forbiddenTenant, .forbiddenSource]),
             Problem(status: 422, codes: [.invalidRequest, .tooManyMatches]),
             Problem(status: 501, codes: [.notConfigured]),
@@ -163,14 +163,14 @@ extension APIOperation {
                 name: "rate", schema: JSONSchema.integer(1...1_000_000),
                 summary: "Requests a second, for its price; its own by default.",
                 example: "500"),
-        ], answers: [Answer(summary: "The replay.", content: plan)], problems: replayProblems + [notThere])
+        ], answers: [Answer(summary: "The replay.", content: plan)], problems: searchProblems + [notThere])
 
     static let deletePlanRow = Row(
         method: "DELETE", path: "/v1/replays/{id}", label: "replays.delete",
         summary: "Deletes a plan that was never run, or could not be made.",
         access: .key([.replay]), work: .act, parameters: [replayIDParameter],
         answers: [Answer(status: 204, summary: "It is deleted.")],
-        problems: replayProblems + [notThere, Problem(status: 409, codes: [.replayRunning, .replayEnded])])
+        problems: searchProblems + [notThere, Problem(status: 409, codes: [.replayRunning, .replayEnded])])
 
     static let followReplayRow = Row(
         method: "GET", path: "/v1/replays/{id}/events", label: "replays.events",
@@ -179,7 +179,7 @@ extension APIOperation {
         answers: [
             Answer(summary: "Events `progress`, and one at the end.", content: events("event: end\nid: end\ndata: {}\n\n")),
             Answer(status: 204, summary: "Last-Event-ID says that the end was seen."),
-        ], problems: replayProblems + [notThere])
+        ], problems: searchProblems + [notThere])
 
     static let listLeftoversRow = Row(
         method: "GET", path: "/v1/replays/{id}/leftovers", label: "replays.leftovers",
@@ -194,7 +194,7 @@ extension APIOperation {
                         [("request_id", JSONSchema.text()), ("origin", JSONSchema.text()), ("left", JSONSchema.text())],
                         required: ["request_id", "origin", "left"], isOpen: true),
                     example: [["request_id": "order-4711", "origin": "push.requests.v1:3:12345", "left": "gone"]]))
-        ], problems: replayProblems + [notThere])
+        ], problems: searchProblems + [notThere])
 
     static let runReplayRow = Row(
         method: "POST", path: "/v1/replays/{id}:run", label: "replays.run", summary: "Runs a plan, or goes on with it.",
@@ -274,15 +274,10 @@ extension APIOperation {
         name: "id", place: .path, schema: JSONSchema.text(), summary: "The replay's id.",
         example: "01997c5e-8c00-7a31-9d42-6b1f0e8d5c37")
 
-    private static let keyProblems = [
-        Problem(status: 403, codes: [.forbiddenScope]), Problem(status: 429, codes: [.rateLimited, .tooManyRequests]),
-    ]
-    static let searchProblems = keyProblems + [Problem(status: 503, codes: [.brokerUnavailable])]
-    static let fleetProblems = searchProblems + [Problem(status: 403, codes: [.forbiddenTenant])]
-    private static let replayProblems = searchProblems
+    static let searchProblems = [Problem(status: 503, codes: [.brokerUnavailable])]
     private static let notThere = Problem(status: 404, codes: [.notFound])
     private static let commandProblems =
-        replayProblems + [notThere, Problem(status: 409, codes: [.replayRunning, .replayEnded, .replayNotRunning])]
+        searchProblems + [notThere, Problem(status: 409, codes: [.replayRunning, .replayEnded, .replayNotRunning])]
 
     static func list(
         of item: JSONTree, example: JSONTree, _ members: [(String, JSONTree)] = [], _ examples: JSONTree = [:],
@@ -295,7 +290,7 @@ extension APIOperation {
             example: (["items": example] as JSONTree).adding(examples))
     }
 
-    private static func events(_ example: String) -> Content {
+    static func events(_ example: String) -> Content {
         Content(mediaType: "text/event-stream", schema: JSONSchema.text(), example: .text(example))
     }
 

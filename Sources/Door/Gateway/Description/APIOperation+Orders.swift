@@ -54,7 +54,7 @@ extension APIOperation {
             Answer(
                 status: 201, summary: "It stands, and reaches every worker within a second.",
                 content: Content(schema: order, example: exampleHold))
-        ], problems: orderProblems + writeProblems + [foreign, Problem(status: 429, codes: [.tooManyRequests])])
+        ], problems: orderProblems + writeProblems + [foreign])
 
     static let releaseHoldRow = Row(
         method: "POST", path: "/v1/holds/{id}:release", label: "holds.release",
@@ -105,14 +105,11 @@ extension APIOperation {
                     schema: JSONSchema.object(
                         [("order", order), ("counts", counts)], required: ["order", "counts"], isOpen: true),
                     example: ["order": exampleCancellation, "counts": exampleCounts])),
-        ], problems: orderProblems + writeProblems + [foreign, Problem(status: 429, codes: [.tooManyRequests])])
+        ], problems: orderProblems + writeProblems + [foreign])
 
     // MARK: Parts
 
-    private static let orderProblems = [
-        Problem(status: 403, codes: [.forbiddenScope]), Problem(status: 429, codes: [.rateLimited]),
-        Problem(status: 503, codes: [.brokerUnavailable, .topicMissing]),
-    ]
+    private static let orderProblems = [Problem(status: 503, codes: [.brokerUnavailable, .topicMissing])]
     private static let writeProblems = [
         Problem(status: 413, codes: [.brokerSizeLimit]), Problem(status: 422, codes: [.invalidRequest]),
         Problem(status: 500, codes: [.brokerRefused]),

@@ -60,9 +60,7 @@ extension APIOperation {
         answers: [
             Answer(
                 summary: "An event for each state, and one at the end.",
-                content: Content(
-                    mediaType: "text/event-stream", schema: JSONSchema.text(),
-                    example: .text("event: end\nid: end\ndata: {}\n\n"))),
+                content: events("event: end\nid: end\ndata: {}\n\n")),
             Answer(status: 204, summary: "Last-Event-ID says that the end was seen."),
         ],
         problems: lookupProblems + [Problem(status: 503, codes: [.brokerUnavailable])])
@@ -84,8 +82,8 @@ extension APIOperation {
         summary: "The same call under the same key is sent once at most.", example: "order-4711")
     private static let contentProblems = [
         Problem(status: 400, codes: [.notJSON, .idempotencyKeyInvalid]),
-        Problem(status: 403, codes: [.forbiddenScope, .forbiddenTenant, .forbiddenSource]),
-        Problem(status: 422, codes: [.invalidRequest]), Problem(status: 429, codes: [.rateLimited, .tooManyRequests]),
+        Problem(status: 403, codes: [.forbiddenTenant, .forbiddenSource]),
+        Problem(status: 422, codes: [.invalidRequest]),
     ]
     /// Kafka does not take a record.
     static let kafkaProblems = [
@@ -125,10 +123,7 @@ extension APIOperation {
         name: "Prefer", place: .header, schema: JSONSchema.text(),
         summary: "wait=SECONDS waits for the end (RFC 7240), \(APILimit.wait) at most.",
         example: "wait=10")
-    private static let lookupProblems = [
-        Problem(status: 403, codes: [.forbiddenScope]), Problem(status: 404, codes: [.notFound]),
-        Problem(status: 429, codes: [.rateLimited, .tooManyRequests]),
-    ]
+    private static let lookupProblems = [Problem(status: 404, codes: [.notFound])]
 
     private static let heldSchema = JSONSchema.object(
         [
@@ -146,11 +141,11 @@ extension APIOperation {
     private static let whereaboutsSchema = JSONSchema.object(
         [
             ("state", JSONSchema.words(RequestWhereabouts.State.allCases.map(\.rawValue))),
-            (
-                "parts",
-                JSONSchema.object([("count", JSONSchema.count), ("ended", JSONSchema.count)], required: ["ended"], isOpen: true)
-            ),
+            ("parts", parts),
         ], required: ["state"], isOpen: true)
+
+    static let parts = JSONSchema.object(
+        [("count", JSONSchema.count), ("ended", JSONSchema.count)], required: ["ended"], isOpen: true)
 
     private static let verdictSchema = JSONSchema.object(
         [

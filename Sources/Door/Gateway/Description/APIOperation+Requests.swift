@@ -77,11 +77,7 @@ extension APIOperation {
             ), ("title", JSONSchema.text().described("Needs read:payload.")), ("labels", ["type": "object"]),
             ("tenant", JSONSchema.text()), ("source", JSONSchema.text()), ("hub", JSONSchema.text()),
             ("match", JSONSchema.words(["named", "possible"])), ("whole", JSONSchema.text()), ("due", JSONSchema.moment),
-            (
-                "parts",
-                JSONSchema.object(
-                    [("count", JSONSchema.count), ("ended", JSONSchema.count)], required: ["ended"], isOpen: true)
-            ), ("topic", JSONSchema.text()), ("partition", JSONSchema.count), ("offset", JSONSchema.text()),
+            ("parts", parts), ("topic", JSONSchema.text()), ("partition", JSONSchema.count), ("offset", JSONSchema.text()),
             ("result", MessageSchema.result.body),
         ], required: ["id", "state", "published_at"], isOpen: true)
 }

@@ -245,7 +245,12 @@ extension APIOperation.Row {
         if access != .anyone {
             all += [.init(status: 401, codes: [.unauthorized]), .init(status: 429, codes: [.tooManySignIns])]
         }
-        if access.isOfKeys { all.append(.init(status: 403, codes: [.crossSite])) }
+        if case .key(_, let concernsAllTenants) = access {
+            all += [
+                .init(status: 403, codes: [.crossSite, .forbiddenScope] + (concernsAllTenants ? [.forbiddenTenant] : [])),
+                .init(status: 429, codes: [.rateLimited, .tooManyRequests]),
+            ]
+        }
         if body != nil {
             all += [.init(status: 413, codes: [.bodyTooLarge]), .init(status: 415, codes: [.unsupportedMediaType])]
         }

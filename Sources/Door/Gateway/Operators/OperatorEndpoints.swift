@@ -222,31 +222,30 @@ final class OperatorEndpoints: Sendable {
     func searchLife(
         of id: String, for asker: Asker, then: @escaping @Sendable (Result<LifeSearch.Found, APIProblem>) -> Void
     ) {
-        let isOver = timeLimit()
-        let problem = searching.put(for: asker.keyID, of: asker.tenant) { [self] in
-            do throws(APIProblem) {
-                if let life = try lives.ending(when: isOver).life(of: id, for: asker) { return then(.success(.life(life))) }
-                guard asker.mayRead, asker.tenant == nil else { return then(.success(.nothing)) }
-                searchWhereabouts(of: id, for: asker, then: then)
-            } catch {
-                then(.failure(refusal(error, unless: isOver)))
+        let refuse: @Sendable (APIProblem) -> Void = { then(.failure($0)) }
+        work(on: searching, for: asker.keyID, of: asker.tenant, refuse: refuse) { [self] isOver throws(APIProblem) in
+            if let life = try lives.ending(when: isOver).life(of: id, for: asker) { return then(.success(.life(life))) }
+            guard asker.mayRead, asker.tenant == nil else { return then(.success(.nothing)) }
+            work(on: scanning, for: asker.keyID, of: asker.tenant, refuse: refuse) { [lives] isOver throws(APIProblem) in
+                then(.success(try lives.ending(when: isOver).whereabouts(of: id)))
             }
         }
-        if let problem { then(.failure(problem)) }
     }
 
-    private func searchWhereabouts(
-        of id: String, for asker: Asker, then: @escaping @Sendable (Result<LifeSearch.Found, APIProblem>) -> Void
+    /// Has work done on threads, and ends it in time. What speaks against it is given to `refuse`, now or later.
+    private func work(
+        on threads: JobThreads, for key: String, of tenant: String?, refuse: @escaping @Sendable (APIProblem) -> Void,
+        work: @escaping @Sendable (_ isOver: @escaping @Sendable () -> Bool) throws(APIProblem) -> Void
     ) {
         let isOver = timeLimit()
-        let problem = scanning.put(for: asker.keyID, of: asker.tenant) { [self] in
+        let problem = threads.put(for: key, of: tenant) { [self] in
             do throws(APIProblem) {
-                then(.success(try lives.ending(when: isOver).whereabouts(of: id)))
+                try work(isOver)
             } catch {
-                then(.failure(refusal(error, unless: isOver)))
+                refuse(refusal(error, unless: isOver))
             }
         }
-        if let problem { then(.failure(problem)) }
+        if let problem { refuse(problem) }
     }
 
     /// Searches the twins of a request. `then` is called once, soon and in any thread, with nil where they were not found in time.
@@ -275,19 +274,14 @@ final class OperatorEndpoints: Sendable {
 
     /// Answers a call, before it returns or later. Called on any thread.
     func answer(_ call: OperatorCall) {
+        if let threads = threads(for: call) {
+            let publisher = call.publisher
+            return work(on: threads, for: publisher.keyID, of: publisher.tenant, refuse: call.refuse) {
+                [self] isOver throws(APIProblem) in try carryOut(call, until: isOver)
+            }
+        }
         do throws(APIProblem) {
-            guard let threads = threads(for: call) else {
-                return try orders.answer(call) { [self] in count($0, for: $1, then: $2) }
-            }
-            let isOver = timeLimit()
-            let problem = threads.put(for: call.publisher.keyID, of: call.publisher.tenant) { [self] in
-                do throws(APIProblem) {
-                    try carryOut(call, until: isOver)
-                } catch {
-                    call.refuse(refusal(error, unless: isOver))
-                }
-            }
-            if let problem { throw problem }
+            try orders.answer(call) { [self] in count($0, for: $1, then: $2) }
         } catch {
             call.refuse(error)
         }
@@ -356,16 +350,15 @@ final class OperatorEndpoints: Sendable {
     private func count(
         _ order: OrderRecord, for call: OperatorCall, then: @escaping @Sendable (Result<ScopeCounts, APIProblem>) -> Void
     ) {
-        let isOver = timeLimit()
         let from: Timestamp? = if case .cancel(let from) = order.kind { from } else { nil }
-        let problem = scanning.put(for: call.publisher.keyID, of: call.publisher.tenant) { [self] in
-            do throws(JobFailure) {
-                then(.success(try context.ending(when: isOver).counts(in: order.scope, from: from, until: order.since)))
-            } catch {
-                then(.failure(refusal(APIProblem(error), unless: isOver)))
+        let publisher = call.publisher
+        work(on: scanning, for: publisher.keyID, of: publisher.tenant, refuse: { then(.failure($0)) }) {
+            [context] isOver throws(APIProblem) in
+            let counts = try APIProblem.catching { () throws(JobFailure) in
+                try context.ending(when: isOver).counts(in: order.scope, from: from, until: order.since)
             }
+            then(.success(counts))
         }
-        if let problem { then(.failure(problem)) }
     }
 
     /// Reads an order for a plan, and has the plan made.
