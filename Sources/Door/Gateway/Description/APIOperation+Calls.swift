@@ -63,6 +63,22 @@ extension [String: String] {
 }
 
 extension APIProblem {
+    /// 403: the key lacks a scope.
+    static func forbiddenScope(_ scope: Scope) -> APIProblem {
+        let needed: Set<Scope> =
+            switch scope {
+            case .broadcast: [.publish, .broadcast]
+            case .payload: [.read, .payload]
+            case .replay: [.read, .replay]
+            case .publish, .read, .operate: [scope]
+            }
+        let scopes = Scope.text(needed)
+        return APIProblem(
+            403, code: .forbiddenScope,
+            detail: "This key has not the scope \(scope.rawValue), which the call needs. "
+                + "`pushfan keys create --scope \(scopes)` makes one that has it.")
+    }
+
     /// 403: the answer would be about all tenants.
     static let notForTenants = APIProblem(
         403, code: .forbiddenTenant, detail: "The key has a tenant, and what is asked for is not divided by tenants.")

@@ -110,31 +110,21 @@ extension APIOperation {
             Answer(status: 304, summary: "It is still the one of If-None-Match."),
         ])
 
-    static let showPageRow = Row(
-        method: "GET", path: "/ui", label: "page", summary: "Shows the page.", access: .anyone,
-        answers: [Answer(summary: "The page, if it is served.")])
+    static let showPageRow = pageRow("GET", path: "/ui", label: "page", summary: "Shows the page.")
+    static let leadToPageRow = pageRow("GET", path: "/ui/", label: "page", summary: "Leads to the page.")
+    static let giveFileRow = pageRow("GET", path: "/ui/{name}", label: "page.file", summary: "Gives a file of the page.")
+    static let showSessionRow = pageRow("GET", path: "/ui/session", label: "page.session.show", summary: "Shows the session.")
+    static let beginSessionRow = pageRow(
+        "POST", path: "/ui/session", label: "page.session.begin", summary: "Begins a session of the page.",
+        body: Content(schema: JSONSchema.input([("key", JSONSchema.text())], required: ["key"]), example: ["key": "pf_…"]))
+    static let endSessionRow = pageRow("DELETE", path: "/ui/session", label: "page.session.end", summary: "Ends the session.")
 
-    static let leadToPageRow = Row(
-        method: "GET", path: "/ui/", label: "page", summary: "Leads to the page.", access: .anyone,
-        answers: [Answer(status: 308, summary: "The page is at Location.")])
-
-    static let giveFileRow = Row(
-        method: "GET", path: "/ui/{name}", label: "page.file", summary: "Gives a file of the page.", access: .anyone,
-        answers: [Answer(summary: "The file.")])
-
-    static let beginSessionRow = Row(
-        method: "POST", path: "/ui/session", label: "page.session.begin", summary: "Begins a session of the page.",
-        access: .anyone, bodyLimit: APILimit.sessionByteCount,
-        body: Content(schema: JSONSchema.input([("key", JSONSchema.text())], required: ["key"]), example: ["key": "pf_…"]),
-        answers: [Answer(summary: "The session, in a cookie.")])
-
-    static let showSessionRow = Row(
-        method: "GET", path: "/ui/session", label: "page.session.show", summary: "Shows the session.", access: .anyone,
-        answers: [Answer(summary: "The session."), Answer(status: 204, summary: "There is none.")])
-
-    static let endSessionRow = Row(
-        method: "DELETE", path: "/ui/session", label: "page.session.end", summary: "Ends the session.", access: .anyone,
-        answers: [Answer(status: 204, summary: "There is none any more.")])
+    /// A row of the page, which the description does not have.
+    private static func pageRow(_ method: String, path: String, label: String, summary: String, body: Content? = nil) -> Row {
+        Row(
+            method: method, path: path, label: label, summary: summary, access: .anyone, bodyLimit: APILimit.sessionByteCount,
+            body: body, answers: [])
+    }
 
     private static let exampleID = "5b9f3f9e-8d7c-4f53-9f0b-2f1f6a1c7e11"
     private static let exampleHandle = "c0ffee00c0ffee00"

@@ -1,5 +1,4 @@
 internal import Kafka
-internal import Keys
 internal import Publishing
 internal import PushModel
 
@@ -65,22 +64,6 @@ extension APIProblem {
             let hint = body.first { !Batch.isSpace($0) } == UInt8(ascii: "[") ? " \(severalRequests)" : ""
             return .refused([RequestFault(.schemaInvalid, at: "", message: "The request must be an object.\(hint)")])
         }
-    }
-
-    /// 403: the key lacks a scope.
-    static func forbiddenScope(_ scope: Scope) -> APIProblem {
-        let needed: Set<Scope> =
-            switch scope {
-            case .broadcast: [.publish, .broadcast]
-            case .payload: [.read, .payload]
-            case .replay: [.read, .replay]
-            case .publish, .read, .operate: [scope]
-            }
-        let scopes = Scope.text(needed)
-        return APIProblem(
-            403, code: .forbiddenScope,
-            detail: "This key has not the scope \(scope.rawValue), which the call needs. "
-                + "`pushfan keys create --scope \(scopes)` makes one that has it.")
     }
 
     /// 403: the request names a tenant that is not the key's.
