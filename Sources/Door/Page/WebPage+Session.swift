@@ -4,17 +4,19 @@ import Keys
 import PushModel
 
 extension WebPage {
-    /// The most bytes of the body that begins a session.
-    static let maximumByteCount = 1024
-
     /// The problem that a call has by its head, or nil.
-    func problem(of head: HTTPServerRequest, on route: PageRoute) -> APIProblem? {
-        guard case .session(let verb) = route else { return nil }
-        if let problem = crossSiteProblem(of: head) { return problem }
-        guard verb == .begin else { return nil }
+    func problem(of head: HTTPServerRequest, on operation: APIOperation.Page) -> APIProblem? {
+        switch operation {
+        case .showPage, .leadToPage, .giveFile: return nil
+        case .beginSession: return crossSiteProblem(of: head) ?? bodyProblem(of: head)
+        case .showSession, .endSession: return crossSiteProblem(of: head)
+        }
+    }
+
+    private func bodyProblem(of head: HTTPServerRequest) -> APIProblem? {
         // The server would refuse it, too, but without the fields of the page.
-        if Int(head.headers.single("Content-Length") ?? "") ?? 0 > Self.maximumByteCount {
-            return .bodyTooLarge(limit: Self.maximumByteCount)
+        if Int(head.headers.single("Content-Length") ?? "") ?? 0 > APILimit.sessionByteCount {
+            return .bodyTooLarge(limit: APILimit.sessionByteCount)
         }
         return JSONBody.isAdmitted(head.headers.single("Content-Type")) ? nil : .unsupportedMediaType
     }
@@ -30,19 +32,18 @@ extension WebPage {
     }
 
     /// Answers a call of the session itself.
-    func answer(_ verb: PageRoute.Verb, to request: HTTPServerRequest) throws(APIProblem) -> APIAnswer {
-        if let problem = problem(of: request, on: .session(verb)) { throw problem }
+    func answer(session operation: APIOperation.Page, to request: HTTPServerRequest) throws(APIProblem) -> APIAnswer {
+        if let problem = problem(of: request, on: operation) { throw problem }
         let secret = secret(of: request)
-        switch verb {
-        case .begin:
+        switch operation {
+        case .beginSession:
             let (new, facts) = try sessions.begin(try Self.key(in: request), from: proxies.client(of: request))
             if let secret { sessions.end(secret) }
             return giving(new, to: request, in: answer(facts))
-        case .show:
-            return try shown(secret)
-        case .end:
+        case .endSession:
             if let secret { sessions.end(secret) }
             return giving(nil, to: request, in: APIAnswer(status: 204, headers: ["Cache-Control": "no-store"]))
+        default: return try shown(secret)
         }
     }
 
@@ -58,7 +59,7 @@ extension WebPage {
     }
 
     private static func key(in request: HTTPServerRequest) throws(APIProblem) -> String {
-        var reader = try BodyReader(request, atMost: maximumByteCount, members: ["key"])
+        var reader = try BodyReader(request, atMost: APILimit.sessionByteCount, members: ["key"])
         let key = reader.text("key")
         if key == nil, reader.faults.isEmpty { reader.fault("key", "It must be there.") }
         try reader.check()

@@ -40,19 +40,18 @@ struct WebPage: Sendable {
         }
     }
 
-    /// Answers a call.
-    func answer(_ route: PageRoute, to request: HTTPServerRequest) -> APIAnswer {
-        switch route {
-        case .index: file("index.html", to: request)
-        case .folder: Self.redirect(request)
-        case .file(let name): file(name, to: request)
-        case .session(let verb): session(verb, to: request)
-        }
-    }
+    /// True for the paths of the page, whether or not something is there.
+    static func has(_ path: Substring) -> Bool { path == "/ui" || path.hasPrefix("/ui/") }
 
-    private func session(_ verb: PageRoute.Verb, to request: HTTPServerRequest) -> APIAnswer {
+    /// Answers a call.
+    func answer(_ operation: APIOperation.Page, file name: String, to request: HTTPServerRequest) -> APIAnswer {
         do throws(APIProblem) {
-            return try answer(verb, to: request)
+            switch operation {
+            case .showPage: return file("index.html", to: request)
+            case .leadToPage: return Self.redirect(request)
+            case .giveFile: return file(name, to: request)
+            case .beginSession, .showSession, .endSession: return try answer(session: operation, to: request)
+            }
         } catch {
             return APIAnswer(error)
         }

@@ -80,8 +80,10 @@ import Testing
         let answer = APIAnswer(explaining: publication, at: now, without: "made", by: &reporter)
         #expect(answer.status == 200)
         #expect(
-            SchemaCheck.violations(of: answer.body, by: try #require(APIOperation.explain.row.answers.first?.content?.schema))
-                .isEmpty)
+            SchemaCheck.violations(
+                of: answer.body, by: try #require(APIOperation.Publish.explain.row.answers.first?.content?.schema)
+            )
+            .isEmpty)
         #expect(answer.body.last == UInt8(ascii: "\n"))
         return String(decoding: answer.body.dropLast(), as: UTF8.self)
     }

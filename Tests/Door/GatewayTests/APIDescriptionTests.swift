@@ -13,13 +13,13 @@ import Testing
         row.parameters.filter { $0.place == .path }.reduce(row.path) { $0.replacing("{\($1.name)}", with: $1.example) }
     }
 
-    @Test(arguments: APIOperation.allCases) func eachOperationIsARoute(operation: APIOperation) {
+    @Test(arguments: APIOperation.described) func eachOperationIsARoute(operation: APIOperation) {
         let row = operation.row
         guard case .route(let route) = Route.match(row.method, path: Self.path(of: row)[...]) else {
             Issue.record("\(row.method) \(row.path) leads nowhere")
             return
         }
-        #expect(APIOperation(route) == operation)
+        #expect(route.operation == operation)
         #expect(route.takesBody == (row.body != nil))
         #expect(row.path.contains("{") == row.parameters.contains { $0.place == .path })
     }
@@ -43,7 +43,7 @@ import Testing
 
     /// But for those of routes and methods that there are not.
     @Test func eachCodeIsAnAnswerOfSomeOperation() {
-        let described = Set(APIOperation.allCases.flatMap(\.row.allProblems).flatMap(\.codes))
+        let described = Set(APIOperation.described.flatMap(\.row.allProblems).flatMap(\.codes))
         let others = Set(APIProblem.Code.allCases).subtracting(described).map(\.rawValue)
         #expect(Set(others).subtracting(["method_not_allowed", "not_acceptable"]).isEmpty, "\(others)")
     }
@@ -60,61 +60,57 @@ import Testing
         for content in contents { #expect(SchemaCheck.violations(of: content.example.json, by: content.schema).isEmpty) }
     }
 
-    @Test(arguments: APIOperation.allCases) func theGatewayTakesExampleBodies(operation: APIOperation) throws {
+    @Test(arguments: APIOperation.described) func theGatewayTakesExampleBodies(operation: APIOperation) throws {
         guard let body = operation.row.body else { return }
         let people = try People()
         switch operation {
-        case .putRegistration:
+        case .app(.putRegistration):
             let read = try RegisterBody(
                 reading: body.example.json, contentType: body.mediaType, of: people.alice, by: people.rules)
             #expect(read.platform == .apple && read.tags == ["World"])
-        case .notify:
+        case .app(.notify):
             #expect(try NotifyBody.text(body.example.json, contentType: body.mediaType) == "Lunch?")
-        case .publishBatch: #expect(try Batch(body.example.json, form: .list).items.count == 1)
-        case .publish, .explain:
+        case .publish(.publishBatch): #expect(try Batch(body.example.json, form: .list).items.count == 1)
+        case .publish:
             var request = PushRequest()
             let origin = RecordOrigin(topic: "t", partition: 0, offset: 0, timestamp: Timestamp(milliseconds: 0))
             let reader = RequestReader(.strict)
             let read = reader.read(body.example.json.span, headers: RecordHeaders(), origin: origin, into: &request)
             #expect(read == .request)
-        case .cancelRequest:
+        case .lookup(.cancelRequest):
             let call = HTTPServerRequest(
                 method: "POST", target: "/v1/requests/a:cancel", headers: ["Content-Type": body.mediaType],
                 body: body.example.json)
             #expect(try RequestCancelling.reason(in: call) == "wrong audience")
-        case .planReplay:
+        case .operate(.planReplay):
             let order = try PlanOrder(
-                call(.plan, scopes: [.replay], body: String(decoding: body.example.json, as: UTF8.self)), at: 0)
+                call(.planReplay, scopes: [.replay], body: String(decoding: body.example.json, as: UTF8.self)), at: 0)
             #expect(order.reason == "the hub was down")
-        case .runReplay:
+        case .operate(.runReplay):
             let order = try RunOrder(HTTPServerRequest(method: "POST", target: "/x", body: body.example.json))
             #expect(order == RunOrder(reason: "the hub was down", rate: 200, count: 4711))
-        case .searchRequests, .searchFailures:
+        case .operate(.searchRequests), .operate(.searchFailures):
             let text = String(decoding: body.example.json, as: UTF8.self)
-            let query = try call(.searchResults, scopes: [.read], body: text).query(["filter", "limit"])
+            let query = try call(.searchRequests, scopes: [.read], body: text).query()
             #expect(query["filter"]?.contains("since:1h") == true)
-        case .giveHold, .cancelScope, .releaseHold:
-            let asked = call(.hold, scopes: [.operate], body: String(decoding: body.example.json, as: UTF8.self))
+        case .operate(.giveHold), .operate(.cancelScope), .operate(.releaseHold):
+            let asked = call(.giveHold, scopes: [.operate], body: String(decoding: body.example.json, as: UTF8.self))
             let now = Timestamp(milliseconds: 1_764_000_000_000)
             switch operation {
-            case .giveHold: #expect(try OrderRecord(holdOf: asked, at: now).scope.text == "tenant:acme")
-            case .cancelScope: #expect(try !OrderRecord.cancellation(of: asked, at: now).isTrial)
+            case .operate(.giveHold): #expect(try OrderRecord(holdOf: asked, at: now).scope.text == "tenant:acme")
+            case .operate(.cancelScope): #expect(try !OrderRecord.cancellation(of: asked, at: now).isTrial)
             default: #expect(try BodyReader(asked.request, members: ["reason"]).has("reason"))
             }
-        case .pauseReplay, .resumeReplay, .stopReplay:
+        case .operate(.pauseReplay), .operate(.resumeReplay), .operate(.stopReplay):
             let request = HTTPServerRequest(method: "POST", target: "/x", body: body.example.json)
             try BodyReader(request, members: []).check()
-        case .welcome, .newRegistration, .deleteRegistration, .secureText, .showRequest, .followRequest, .openAPI, .listRequests,
-            .listFailures, .listDeadLetters, .showStatus, .followStatus, .showHistory, .listIncidents, .listReplays, .showReplay,
-            .deletePlan,
-            .followReplay,
-            .listLeftovers, .listHolds:
+        default:
             Issue.record("no test reads this body")
         }
     }
 
     @Test func theGatewayTakesExampleParameters() throws {
-        let items = APIOperation.notify.row.parameters.map { "\($0.name)=\($0.example)" }.joined(separator: "&")
+        let items = APIOperation.App.notify.row.parameters.map { "\($0.name)=\($0.example)" }.joined(separator: "&")
         let call = HTTPServerRequest(method: "POST", target: "/api/notifications?\(items)")
         let query = try NotifyQuery(call.percentDecodedQuery)
         #expect(query.platform == .apple && query.recipient == "alice" && query.isSecure)
@@ -122,19 +118,21 @@ import Testing
 
     @Test(arguments: APIOperation.allCases) func theGatewayTakesExampleQueries(operation: APIOperation) throws {
         let row = operation.row
-        guard case .route(.operate(let route)) = Route.match(row.method, path: Self.path(of: row)[...]) else { return }
+        guard case .operate(let operation) = operation else { return }
         let names = row.parameters.filter { $0.place == .query }
         let query = names.map { "\($0.name)=\($0.example.replacing(" ", with: "+"))" }.joined(separator: "&")
-        let asked = call(route, scopes: [.read, .replay], target: "/x?\(query)")
-        #expect(try asked.query(Set(names.map(\.name))).count == names.count)
+        let asked = call(operation, scopes: [.read, .replay], target: "/x?\(query)")
+        #expect(try operation.row.query(of: asked.request).count == names.count)
         if let filter = names.first(where: { $0.name == "filter" }) { _ = try CallerFilter(filter.example, at: 0, tenant: nil) }
     }
 
     /// The answer to a body with a member that the call does not have, or of another type.
-    @Test(arguments: [
-        APIOperation.publish, .publishBatch, .explain, .cancelRequest, .planReplay, .runReplay, .pauseReplay, .resumeReplay,
-        .stopReplay, .giveHold, .releaseHold, .cancelScope,
-    ])
+    @Test(
+        arguments: [
+            .publish(.publish), .publish(.publishBatch), .publish(.explain), .lookup(.cancelRequest), .operate(.planReplay),
+            .operate(.runReplay), .operate(.pauseReplay), .operate(.resumeReplay), .operate(.stopReplay), .operate(.giveHold),
+            .operate(.releaseHold), .operate(.cancelScope),
+        ] as [APIOperation])
     func theFaultsOfABodyAreDescribed(operation: APIOperation) {
         let problem = operation.row.allProblems.first { $0.status == 422 }
         #expect(problem?.codes.contains(.invalidRequest) == true)
@@ -147,7 +145,7 @@ import Testing
         .perhapsWritten("r-1"), .failed, APIProblem(502, code: ErrorCode.hubForbidden, detail: "A sentence.", retry: .never),
     ])
     func aProblemFitsTheSchemaOfItsStatus(problem: APIProblem) {
-        let described = APIOperation.allCases.flatMap(\.row.allProblems)
+        let described = APIOperation.described.flatMap(\.row.allProblems)
         let fitting = described.filter { $0.status == problem.status && $0.words.contains(problem.code) }
         #expect(!fitting.isEmpty)
         for form in fitting { #expect(SchemaCheck.violations(of: problem.json, by: form.schema, isClosed: true).isEmpty) }

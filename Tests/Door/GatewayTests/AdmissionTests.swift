@@ -58,7 +58,7 @@ import Users
 
     @Test func aLengthOverTheLimitIsRefusedBeforeItsBodyComes() throws {
         let gateway = try TestGateway(demo: true)
-        let fields = ["Content-Length: \(BodyLimit.other + 1)", "Expect: 100-continue"]
+        let fields = ["Content-Length: \(JSONBody.maximumByteCount + 1)", "Expect: 100-continue"]
         let answer = try gateway.ask(request("PUT", "/api/register/x", [Self.alice] + fields))
         #expect(answer.status == 413 && String(decoding: answer.body, as: UTF8.self).contains(#""code":"body_too_large""#))
     }

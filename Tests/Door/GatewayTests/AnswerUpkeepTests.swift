@@ -21,18 +21,21 @@ import Testing
         let stage = try PageStage([])
         let page = try WebPage(stage.sessions, version: "0.1.0", proxies: TrustedProxies())
         let call = HTTPServerRequest(method: "GET", target: "/ui/main.js", headers: headers)
-        let (first, second) = (page.answer(.file(name: "main.js"), to: call), page.answer(.file(name: "main.js"), to: call))
+        let (first, second) = (
+            page.answer(.giveFile, file: "main.js", to: call), page.answer(.giveFile, file: "main.js", to: call)
+        )
         #expect(first.status == 200 && first.response.upkeep == .shared)
         #expect(Self.address(of: first.onPage()) == Self.address(of: second.onPage()))
     }
 
     /// The answers that cannot be asked for again.
     @Test(arguments: [
-        (OperatorRoute.results, HTTPServerResponse.Upkeep.counted), (.searchResults, .counted), (.deadLetters, .counted),
-        (.plan, .owed), (.command(.run, id: "a"), .owed), (.status, .counted),
+        (APIOperation.Operate.listRequests, HTTPServerResponse.Upkeep.counted), (.searchRequests, .counted),
+        (.searchFailures, .counted), (.listDeadLetters, .counted), (.cancelScope, .owed),
+        (.planReplay, .owed), (.runReplay, .owed), (.showStatus, .counted),
     ])
-    func whatWasDoneIsToldInAnyCase(route: OperatorRoute, upkeep: HTTPServerResponse.Upkeep) {
-        #expect(route.upkeep == upkeep)
+    func whatWasDoneIsToldInAnyCase(operation: APIOperation.Operate, upkeep: HTTPServerResponse.Upkeep) {
+        #expect(operation.upkeep == upkeep)
     }
 
     @Test func whatBecameOfABatchIsToldInAnyCase() {

@@ -227,7 +227,7 @@ import Testing
         #expect(answer.status == status, "\(answer.text)")
         for word in words { #expect(answer.text.contains(word), "\(answer.text)") }
         if status == 200 {
-            let schema = try #require(APIOperation.explain.row.answers.first?.content?.schema)
+            let schema = try #require(APIOperation.Publish.explain.row.answers.first?.content?.schema)
             #expect(SchemaCheck.violations(of: Array(answer.text.utf8), by: schema).isEmpty)
         }
         #expect(!gateway.services.metrics.contains("ack_seconds_count"))

@@ -28,12 +28,12 @@ import Testing
             (.publish, "application/x-ndjson", nil), (.publishBatch, "Application/JSON", .batch(.list)),
             (.publishBatch, "application/x-ndjson", .batch(.lines)), (.publishBatch, "application/cloudevents+json", nil),
             (.publishBatch, nil, nil), (.explain, "application/json;charset=utf-8", .trial(.request)),
-            (.explain, "application/cloudevents-batch+json", nil), (.notify, "application/json", nil),
-        ] as [(Route, String?, PublishKind?)])
-    func routeAndMediaTypeSayWhatIsAskedFor(route: Route, type: String?, kind: PublishKind?) {
+            (.explain, "application/cloudevents-batch+json", nil),
+        ] as [(APIOperation.Publish, String?, PublishKind?)])
+    func routeAndMediaTypeSayWhatIsAskedFor(operation: APIOperation.Publish, type: String?, kind: PublishKind?) {
         var headers = HTTPFields()
         if let type { headers.append("Content-Type", value: type) }
-        #expect(PublishKind(route, headers: headers) == kind)
+        #expect(PublishKind(operation, headers: headers) == kind)
     }
 
     @Test(
@@ -149,7 +149,7 @@ import Testing
         try document.read(answer.body.span)
         let items = try #require(document.member("items", of: document.root))
         #expect(document.childCount(of: items) == outcomes.count)
-        let described = APIOperation.publishBatch.row
+        let described = APIOperation.Publish.publishBatch.row
         if status == 202 {
             let schema = try #require(described.answers.first?.content?.schema)
             #expect(SchemaCheck.violations(of: answer.body, by: schema).isEmpty)

@@ -118,7 +118,7 @@ import Testing
         #expect(cursor.isPlace(in: filter) == goesOn)
         // One that is refused is so before anybody asks a broker, and the other fails without one.
         let line = PercentEncoding.encoded(line)
-        let call = call(.results, scopes: [.read, .payload], target: "/v1/requests?filter=\(line)&cursor=\(cursor.text)")
+        let call = call(.listRequests, scopes: [.read, .payload], target: "/v1/requests?filter=\(line)&cursor=\(cursor.text)")
         let problem = try #require(throws: APIProblem.self) { try Self.desk.list(call) }
         #expect((problem == .badCursor) != goesOn, "\(problem.detail)")
     }
@@ -263,17 +263,17 @@ import Testing
         ("cursor=x", 400, "cursor"), ("filter=stat:failed", 400, "position 1"), ("since=1h", 400, "unknown member"),
     ])
     func aListIsRefused(query: String, status: Int, words: String) throws {
-        let call = call(.results, scopes: [.read], target: "/v1/requests?\(query)")
+        let call = call(.listRequests, scopes: [.read], target: "/v1/requests?\(query)")
         let problem = try #require(throws: APIProblem.self) { try Self.desk.list(call) }
         #expect(problem.status == status && problem.detail.contains(words), "\(problem.detail)")
     }
 
     @Test(arguments: ["alice", "user:alice", "title:lunch", "to:all", "state:waiting"])
     func failuresAndDeadLettersKnowNothingOfRequests(line: String) throws {
-        let failures = call(.failures, scopes: [.read, .payload], target: "/v1/failures?filter=\(line)")
+        let failures = call(.listFailures, scopes: [.read, .payload], target: "/v1/failures?filter=\(line)")
         let problem = try #require(throws: APIProblem.self) { try Self.desk.failures(failures) }
         #expect(problem.status == 400 && problem.detail.contains("failures are found by their results"))
-        let letters = call(.deadLetters, scopes: [.read], target: "/v1/deadletters?since=1h+\(line)")
+        let letters = call(.listDeadLetters, scopes: [.read], target: "/v1/deadletters?since=1h+\(line)")
         #expect(throws: APIProblem.self) { try Self.desk.deadLetters(letters) }
     }
 
@@ -285,7 +285,7 @@ import Testing
             (#"{"filter":"title:x","reason":"x"}"#, "read:payload"), (#"{"filter":"","zone":"Nowhere","reason":"x"}"#, "zone: "),
         ] as [(String, String?)])
     func aPlanTakesTheLineForWhatHasEnded(body: String, words: String?) throws {
-        let call = call(.plan, scopes: [.replay], method: "POST", body: body)
+        let call = call(.planReplay, scopes: [.replay], method: "POST", body: body)
         guard let words else {
             let header = try PlanOrder(call, at: Self.now).header(jobID: "j", at: Self.now, by: call.publisher)
             #expect(header.filter.contains("user:alice"))

@@ -26,11 +26,12 @@ import Testing
             return nil
         }
         let watch = FleetWatch(context, backlog: backlog, streams: streams, log: .silent) { _ in }
-        let call = call(.statusEvents, scopes: [.read])
+        let call = call(.followStatus, scopes: [.read])
         streams.begin(
             EventStreams.fleet,
             for: OperatorCall(
-                route: call.route, request: call.request, publisher: call.publisher, answer: call.answer, stream: { _, _ in sink }
+                operation: call.operation, id: call.id, request: call.request, publisher: call.publisher, answer: call.answer,
+                stream: { _, _ in sink }
             ))
         watch.startBacklog()
         let limit = DispatchTime.now() + .seconds(Int(farDeadline.components.seconds))
@@ -59,11 +60,12 @@ import Testing
             throw .kafka(.overlongTransaction, .readPositions)
         }
         let watch = FleetWatch(context, backlog: backlog, streams: streams, log: .silent) { _ in }
-        let call = call(.statusEvents, scopes: [.read])
+        let call = call(.followStatus, scopes: [.read])
         streams.begin(
             EventStreams.fleet,
             for: OperatorCall(
-                route: call.route, request: call.request, publisher: call.publisher, answer: call.answer, stream: { _, _ in sink }
+                operation: call.operation, id: call.id, request: call.request, publisher: call.publisher, answer: call.answer,
+                stream: { _, _ in sink }
             ))
         #expect(throws: JobFailure.self) { try watch.report() }
         var turn = FleetWatch.Turn()

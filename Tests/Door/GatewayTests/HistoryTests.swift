@@ -93,7 +93,7 @@ import Testing
         for back in Int64(-20)...200 { history.take(Self.minute(back, covered: 1, sent: 1), now: Self.now) }
         let kept = history.minutes(since: 0)
         #expect(kept.first?.at == Self.beginning - 60 * History.minute && kept.last?.at == Self.beginning + 10 * History.minute)
-        #expect(kept.count <= 2 * History.span && history.minutes(since: Self.beginning).count == 11)
+        #expect(kept.count <= 2 * APILimit.historyMinutes && history.minutes(since: Self.beginning).count == 11)
     }
 
     @Test(arguments: ["", "{}", "[]", "{\"at\":1}", "{\"at\":\"2026\"}", "{\"at\":\"2026-11-21T17:00:30.000Z\"}", "\u{0}"])
@@ -167,9 +167,9 @@ import Testing
 
     private func begin(_ subject: String, by key: String = "k1", on streams: EventStreams, sink: ManualSink) -> Answered {
         let answered = Answered()
-        var call = call(.statusEvents, scopes: [.read], answer: { answered.add($0) })
+        var call = call(.followStatus, scopes: [.read], answer: { answered.add($0) })
         call = OperatorCall(
-            route: call.route, request: call.request,
+            operation: call.operation, id: call.id, request: call.request,
             publisher: Publisher(keyID: key, tenant: nil, source: "shop", scopes: call.publisher.scopes), answer: call.answer,
             stream: { _, _ in sink })
         streams.begin(subject, for: call)
@@ -225,9 +225,9 @@ import Testing
         // Whoever drops an answer ends its stream.
         let answers = Box<[HTTPServerResponse]>([])
         for _ in 0..<2 {
-            let call = call(.statusEvents, scopes: [.read])
+            let call = call(.followStatus, scopes: [.read])
             let real = OperatorCall(
-                route: call.route, request: call.request, publisher: call.publisher, answer: call.answer,
+                operation: call.operation, id: call.id, request: call.request, publisher: call.publisher, answer: call.answer,
                 stream: { head, onEnd in
                     let (response, stream) = HTTPServerResponse.events(head, onEnd: onEnd)
                     answers.withLock { $0.append(response) }

@@ -120,7 +120,9 @@ import Testing
         let answers = Mutex<[APIAnswer]>([])
         // By results, which are all that is there.
         endpoints.answer(
-            call(.results, scopes: [.read], target: "/x?filter=state:sent") { answer in answers.withLock { $0.append(answer) } })
+            call(.listRequests, scopes: [.read], target: "/x?filter=state:sent") { answer in
+                answers.withLock { $0.append(answer) }
+            })
         #expect(eventually { answers.withLock { !$0.isEmpty } })
         let answer = try #require(answers.withLock { $0.first })
         let text = String(decoding: answer.body, as: UTF8.self)

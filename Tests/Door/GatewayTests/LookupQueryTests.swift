@@ -9,7 +9,8 @@ import Testing
 /// What a lookup asks for.
 @Suite struct LookupQueryTests {
     private func query(_ query: String, _ headers: HTTPFields = [:]) throws -> LookupQuery {
-        try LookupQuery(HTTPServerRequest(method: "GET", target: "/v1/requests/a" + query, headers: headers))
+        try LookupQuery(
+            HTTPServerRequest(method: "GET", target: "/v1/requests/a" + query, headers: headers), of: .showRequest)
     }
 
     @Test(arguments: [("", 0), ("?wait=0", 0), ("?wait=7", 7), ("?wait=30", 30), ("?wait=", 0)] as [(String, Int)])
@@ -80,19 +81,19 @@ import Testing
 
     @Test(
         arguments: [
-            ("GET", "/v1/requests/a%2Fb", .route(.request(.show(id: "a/b")))),
-            ("HEAD", "/v1/requests/a", .route(.request(.show(id: "a")))),
-            ("GET", "/v1/requests/t:0:17", .route(.request(.show(id: "t:0:17")))),
-            ("GET", "/v1/requests/a/events", .route(.request(.events(id: "a")))),
-            ("POST", "/v1/requests/t:0:17:cancel", .route(.request(.cancel(id: "t:0:17")))),
-            ("GET", "/v1/requests/a%3Acancel", .route(.request(.show(id: "a:cancel")))),
+            ("GET", "/v1/requests/a%2Fb", .route(Route(.lookup(.showRequest), id: "a/b"))),
+            ("HEAD", "/v1/requests/a", .route(Route(.lookup(.showRequest), id: "a"))),
+            ("GET", "/v1/requests/t:0:17", .route(Route(.lookup(.showRequest), id: "t:0:17"))),
+            ("GET", "/v1/requests/a/events", .route(Route(.lookup(.followRequest), id: "a"))),
+            ("POST", "/v1/requests/t:0:17:cancel", .route(Route(.lookup(.cancelRequest), id: "t:0:17"))),
+            ("GET", "/v1/requests/a%3Acancel", .route(Route(.lookup(.showRequest), id: "a:cancel"))),
             ("GET", "/v1/requests/a:cancel", .otherMethods(["POST"])),
-            ("GET", "/v1/requests/~..", .route(.request(.show(id: "..")))),
-            ("GET", "/v1/requests/~./events", .route(.request(.events(id: ".")))),
-            ("POST", "/v1/requests/~..:cancel", .route(.request(.cancel(id: "..")))),
-            ("GET", "/v1/requests/..", .route(.request(.show(id: "..")))),
-            ("GET", "/v1/requests/~", .route(.request(.show(id: "~")))),
-            ("HEAD", "/v1/requests/a/events", .route(.request(.events(id: "a")))),
+            ("GET", "/v1/requests/~..", .route(Route(.lookup(.showRequest), id: ".."))),
+            ("GET", "/v1/requests/~./events", .route(Route(.lookup(.followRequest), id: "."))),
+            ("POST", "/v1/requests/~..:cancel", .route(Route(.lookup(.cancelRequest), id: ".."))),
+            ("GET", "/v1/requests/..", .route(Route(.lookup(.showRequest), id: ".."))),
+            ("GET", "/v1/requests/~", .route(Route(.lookup(.showRequest), id: "~"))),
+            ("HEAD", "/v1/requests/a/events", .route(Route(.lookup(.followRequest), id: "a"))),
             ("HEAD", "/v1/requests/a:cancel", .otherMethods(["POST"])),
             ("DELETE", "/v1/requests/a", .otherMethods(["GET", "HEAD"])),
             ("POST", "/v1/requests/:cancel", .nowhere), ("GET", "/v1/requests/", .nowhere),
@@ -113,8 +114,8 @@ import Testing
         let path = RequestPath.of(id)
         let segments = path.split(separator: "/").map { PercentEncoding.decoded(String($0)) }
         #expect(segments.count == 3 && !segments.contains(".") && !segments.contains(".."))
-        #expect(Route.match("GET", path: path[...]) == .route(.request(.show(id: id))))
-        #expect(Route.match("GET", path: (path + "/events")[...]) == .route(.request(.events(id: id))))
-        #expect(Route.match("POST", path: (path + ":cancel")[...]) == .route(.request(.cancel(id: id))))
+        #expect(Route.match("GET", path: path[...]) == .route(Route(.lookup(.showRequest), id: id)))
+        #expect(Route.match("GET", path: (path + "/events")[...]) == .route(Route(.lookup(.followRequest), id: id)))
+        #expect(Route.match("POST", path: (path + ":cancel")[...]) == .route(Route(.lookup(.cancelRequest), id: id)))
     }
 }

@@ -1,6 +1,7 @@
 import Basics
 import HTTPServing
 import Kafka
+import Keys
 import Publishing
 import PushModel
 import Synchronization
@@ -221,21 +222,21 @@ final class LookupStage: Sendable {
     func get(_ path: String, by asker: Asker = publisher, headers: HTTPFields = [:]) -> Answered {
         let request = HTTPServerRequest(method: "GET", target: "/v1/requests/" + path, headers: headers)
         let id = String(path.prefix { $0 != "?" })
-        return call(.show(id: id), request, by: asker).answers
+        return call(.showRequest, of: id, request, by: asker).answers
     }
 
     func follow(
         _ id: String, by asker: Asker = publisher, method: String = "GET", headers: HTTPFields = [:]
     ) -> (answers: Answered, sink: ManualSink) {
         let request = HTTPServerRequest(method: method, target: "/v1/requests/\(id)/events", headers: headers)
-        return call(.events(id: id), request, by: asker)
+        return call(.followRequest, of: id, request, by: asker)
     }
 
     func cancel(_ id: String, by asker: Asker = publisher, query: String = "", body: String = "") -> Answered {
         let request = HTTPServerRequest(
             method: "POST", target: "/v1/requests/\(id):cancel" + query, headers: ["Content-Type": "application/json"],
             body: Array(body.utf8))
-        return call(.cancel(id: id), request, by: asker).answers
+        return call(.cancelRequest, of: id, request, by: asker).answers
     }
 
     /// Has a publish wait that prefers to wait for 10 s.
@@ -246,16 +247,23 @@ final class LookupStage: Sendable {
     }
 
     private func call(
-        _ route: RequestRoute, _ request: HTTPServerRequest, by asker: Asker
+        _ operation: APIOperation.Lookup, of id: String, _ request: HTTPServerRequest, by asker: Asker
     ) -> (answers: Answered, sink: ManualSink) {
         let (answers, sink) = (Answered(), ManualSink())
         let call = LookupCall(
-            route: route, request: request, asker: asker, answer: { answers.add($0) },
+            operation: operation, id: id, request: request, asker: asker, answer: { answers.add($0) },
             stream: { head, _ in
                 answers.add(head)
                 return sink
             })
-        endpoints.answer(call)
+        // What a gateway does once the key is known.
+        let scopes: [(Bool, Scope)] = [(asker.mayPublish, .publish), (asker.mayRead, .read), (asker.mayOperate, .operate)]
+        do throws(APIProblem) {
+            try operation.row.checkRights(scopes: Set(scopes.filter(\.0).map(\.1)), tenant: asker.tenant)
+            endpoints.answer(call)
+        } catch {
+            call.refuse(error)
+        }
         return (answers, sink)
     }
 }

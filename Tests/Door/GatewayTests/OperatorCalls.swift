@@ -3,13 +3,23 @@ import Keys
 
 @testable import Gateway
 
-/// A call of an operator's route, whose answer is dropped.
+/// A call of an operator's operation, whose answer is dropped.
 func call(
-    _ route: OperatorRoute, scopes: Set<Scope>, tenant: String? = nil, method: String = "GET", target: String = "/x",
+    _ operation: APIOperation.Operate, id: String = "", scopes: Set<Scope>, tenant: String? = nil, method: String = "GET",
+    target: String = "/x",
     body: String = "", headers: HTTPFields = ["Content-Type": "application/json"],
     answer: @escaping @Sendable (APIAnswer) -> Void = { _ in }
 ) -> OperatorCall {
     let request = HTTPServerRequest(method: method, target: target, headers: headers, body: Array(body.utf8))
     let publisher = Publisher(keyID: "k1", tenant: tenant, source: "shop", scopes: scopes)
-    return OperatorCall(route: route, request: request, publisher: publisher, answer: answer) { _, _ in ManualSink() }
+    return OperatorCall(operation: operation, id: id, request: request, publisher: publisher, answer: answer) { _, _ in
+        ManualSink()
+    }
+}
+
+extension OperatorCall {
+    /// What a gateway does once the key is known.
+    func checkRights() throws(APIProblem) {
+        try operation.row.checkRights(scopes: publisher.scopes, tenant: publisher.tenant)
+    }
 }

@@ -49,14 +49,15 @@ private final class OrderStage: Sendable {
 
     /// Answers a call as the gateway does once its key is known.
     func ask(
-        _ route: OperatorRoute, _ body: String = "", tenant: String? = nil, scopes: Set<Scope> = [.operate],
+        _ operation: APIOperation.Operate, _ body: String = "", id: String = "", tenant: String? = nil,
+        scopes: Set<Scope> = [.operate],
         target: String = "/x"
     ) -> (status: Int, text: String) {
         let answers = Answered()
-        let asked = call(route, scopes: scopes, tenant: tenant, target: target, body: body) { answers.add($0) }
+        let asked = call(operation, id: id, scopes: scopes, tenant: tenant, target: target, body: body) { answers.add($0) }
         do throws(APIProblem) {
             try asked.checkRights()
-            if route == .holds {
+            if operation == .listHolds {
                 asked.answer(try desk.list(asked))
             } else {
                 try desk.answer(asked) { [counted, counts] order, _, then in
@@ -72,7 +73,7 @@ private final class OrderStage: Sendable {
 
     /// Gives a hold, and returns its id.
     func hold(_ scope: String, tenant: String? = nil) -> String {
-        _ = ask(.hold, #"{"scope":\#(scope),"reason":"wrong text"}"#, tenant: tenant)
+        _ = ask(.giveHold, #"{"scope":\#(scope),"reason":"wrong text"}"#, tenant: tenant)
         return written.withLock { $0.last?.id ?? "" }
     }
 
@@ -85,7 +86,7 @@ private final class OrderStage: Sendable {
 
     @Test func aHoldStandsAtOnceAndEndsByItself() throws {
         let stage = OrderStage()
-        let given = stage.ask(.hold, #"{"scope":{"tenant":"acme"},"reason":"wrong text","for_seconds":600}"#)
+        let given = stage.ask(.giveHold, #"{"scope":{"tenant":"acme"},"reason":"wrong text","for_seconds":600}"#)
         let order = try #require(stage.written.withLock { $0.first })
         let members =
             #"{"id":"\#(order.id)","kind":"hold","scope":{"tenant":"acme"},"reason":"wrong text","by":"key k1","#
@@ -93,22 +94,23 @@ private final class OrderStage: Sendable {
         #expect(given.status == 201)
         #expect(given.text == members + #""state":"standing","text":"tenant:acme","seconds_left":600}"#)
         stage.advance(seconds: 10)
-        let listed = stage.ask(.holds)
+        let listed = stage.ask(.listHolds)
         #expect(listed.status == 200)
         #expect(
             listed.text
                 == #"{"items":["# + members + #""state":"standing","text":"tenant:acme","seconds_left":590}],"faulty":[]}"#)
         stage.advance(seconds: 590)
-        #expect(stage.ask(.holds).text == #"{"items":[],"faulty":[]}"#)
+        #expect(stage.ask(.listHolds).text == #"{"items":[],"faulty":[]}"#)
         #expect(
-            stage.ask(.holds, target: "/x?history=true").text.contains(#""state":"ended","text":"tenant:acme","seconds_left":0}"#)
+            stage.ask(.listHolds, target: "/x?history=true").text.contains(
+                #""state":"ended","text":"tenant:acme","seconds_left":0}"#)
         )
     }
 
     @Test func aLimitHasItsNumberAndAnHour() {
         let stage = OrderStage()
         let given = stage.ask(
-            .hold, #"{"kind":"limit","calls_per_second":5,"scope":{"hub":"north"},"reason":"too fast"}"#)
+            .giveHold, #"{"kind":"limit","calls_per_second":5,"scope":{"hub":"north"},"reason":"too fast"}"#)
         #expect(given.status == 201 && given.text.contains(#""kind":"limit","calls_per_second":5,"scope":{"hub":"north"}"#))
         #expect(given.text.contains(#""seconds_left":3600}"#))
     }
@@ -140,15 +142,15 @@ private final class OrderStage: Sendable {
     ])
     func whatIsNoOrderIsNamedAndNotWritten(_ body: String, _ pointer: String) {
         let stage = OrderStage()
-        let answer = stage.ask(.hold, body)
+        let answer = stage.ask(.giveHold, body)
         #expect(answer.status == 422 && answer.text.contains(#"{"pointer":"\#(pointer)","#), "\(answer)")
         #expect(stage.written.withLock { $0.isEmpty })
     }
 
     @Test func aTimeOfSevenDaysIsOne() {
         let stage = OrderStage()
-        #expect(stage.ask(.hold, #"{"for_seconds":604800,"scope":{"hub":"a"},"reason":"r"}"#).status == 201)
-        #expect(stage.ask(.hold, #"{"until":"2025-12-01T16:00:00Z","scope":{"hub":"a"},"reason":"r"}"#).status == 201)
+        #expect(stage.ask(.giveHold, #"{"for_seconds":604800,"scope":{"hub":"a"},"reason":"r"}"#).status == 201)
+        #expect(stage.ask(.giveHold, #"{"until":"2025-12-01T16:00:00Z","scope":{"hub":"a"},"reason":"r"}"#).status == 201)
     }
 
     @Test(arguments: [
@@ -158,35 +160,35 @@ private final class OrderStage: Sendable {
     func theScopeOfATenantsKeyGetsItsTenant(_ scope: String, _ text: String) {
         let stage = OrderStage()
         let cancelled = stage.ask(.cancelScope, #"{"scope":\#(scope),"reason":"r"}"#, tenant: "acme")
-        let held = stage.ask(.hold, #"{"scope":\#(scope),"reason":"r"}"#, tenant: "acme")
+        let held = stage.ask(.giveHold, #"{"scope":\#(scope),"reason":"r"}"#, tenant: "acme")
         #expect(cancelled.status == 202 && held.status == 201)
         #expect(stage.written.withLock { $0.map(\.scope.text) } == [text, text])
         #expect(held.text.contains(#""by":"key k1 of acme""#))
     }
 
-    @Test(arguments: [OperatorRoute.hold, .cancelScope])
-    func anotherTenantsRequestsAreNoKeysButItsOwn(_ route: OperatorRoute) {
+    @Test(arguments: [APIOperation.Operate.giveHold, .cancelScope])
+    func anotherTenantsRequestsAreNoKeysButItsOwn(_ operation: APIOperation.Operate) {
         let (stage, body) = (OrderStage(), #"{"scope":{"tenant":"bank"},"reason":"r"}"#)
-        let answer = stage.ask(route, body, tenant: "acme")
+        let answer = stage.ask(operation, body, tenant: "acme")
         #expect(answer.status == 403 && answer.text.contains("forbidden_tenant"))
         #expect(stage.written.withLock { $0.isEmpty } && stage.counted.withLock { $0.isEmpty })
-        #expect([201, 202].contains(stage.ask(route, body).status))
+        #expect([201, 202].contains(stage.ask(operation, body).status))
     }
 
-    @Test(arguments: [OperatorRoute.hold, .release(id: "h-unknown1"), .cancelScope])
-    func anOrderNeedsTheScopeOperate(_ route: OperatorRoute) {
+    @Test(arguments: [APIOperation.Operate.giveHold, .releaseHold, .cancelScope])
+    func anOrderNeedsTheScopeOperate(_ operation: APIOperation.Operate) {
         let scopes = Set(Scope.allCases).subtracting([.operate])
-        let answer = OrderStage().ask(route, #"{"scope":{"hub":"a"},"reason":"r"}"#, scopes: scopes)
+        let answer = OrderStage().ask(operation, #"{"scope":{"hub":"a"},"reason":"r"}"#, scopes: scopes)
         #expect(answer.status == 403 && answer.text.contains("--scope operate"))
     }
 
     @Test func whoeverReadsSeesHoldsAndATenantItsOwn() {
         let stage = OrderStage()
         let (acme, bank) = (stage.hold(#"{"tenant":"acme"}"#), stage.hold(#"{"tenant":"bank"}"#))
-        #expect(stage.ask(.holds, scopes: [.publish]).status == 403)
-        let all = stage.ask(.holds, scopes: [.read]).text
+        #expect(stage.ask(.listHolds, scopes: [.publish]).status == 403)
+        let all = stage.ask(.listHolds, scopes: [.read]).text
         #expect(all.contains(acme) && all.contains(bank))
-        let own = stage.ask(.holds, tenant: "acme", scopes: [.read]).text
+        let own = stage.ask(.listHolds, tenant: "acme", scopes: [.read]).text
         #expect(own.contains(acme) && !own.contains(bank))
     }
 
@@ -195,10 +197,10 @@ private final class OrderStage: Sendable {
     @Test func aHoldIsReleasedOnce() {
         let stage = OrderStage()
         let id = stage.hold(#"{"everything":true}"#)
-        let first = stage.ask(.release(id: id), #"{"reason":"mended"}"#)
+        let first = stage.ask(.releaseHold, #"{"reason":"mended"}"#, id: id)
         #expect(first.status == 200 && first.text.contains(#""released":{"by":"key k1","reason":"mended","at":"#))
-        #expect(first.text.contains(#""state":"released""#) && stage.ask(.holds).text.contains(#""items":[]"#))
-        let second = stage.ask(.release(id: id))
+        #expect(first.text.contains(#""state":"released""#) && stage.ask(.listHolds).text.contains(#""items":[]"#))
+        let second = stage.ask(.releaseHold, id: id)
         #expect(second.status == 409 && second.text.contains("order_ended"))
         #expect(stage.written.withLock { $0.count } == 2)
     }
@@ -207,14 +209,14 @@ private final class OrderStage: Sendable {
         let stage = OrderStage()
         let id = stage.hold(#"{"everything":true}"#)
         stage.advance(seconds: 3600)
-        #expect(stage.ask(.release(id: id)).status == 409)
+        #expect(stage.ask(.releaseHold, id: id).status == 409)
     }
 
     @Test func aCancellationIsNotTakenBack() {
         let stage = OrderStage()
         #expect(stage.ask(.cancelScope, #"{"scope":\#(Self.sale),"reason":"r"}"#).status == 202)
         let id = stage.written.withLock { $0[0].id }
-        #expect(stage.ask(.release(id: id)).status == 404 && stage.ask(.release(id: "h-unknown1")).status == 404)
+        #expect(stage.ask(.releaseHold, id: id).status == 404 && stage.ask(.releaseHold, id: "h-unknown1").status == 404)
     }
 
     /// The status for a key of a tenant that would release a hold of a key with or without a tenant.
@@ -222,9 +224,9 @@ private final class OrderStage: Sendable {
     func aTenantsKeyReleasesWhatItsTenantHasGiven(_ giver: String?, _ releaser: String, _ status: Int) {
         let stage = OrderStage()
         let id = stage.hold(#"{"tenant":"acme"}"#, tenant: giver)
-        #expect(stage.ask(.release(id: id), tenant: releaser).status == status)
+        #expect(stage.ask(.releaseHold, id: id, tenant: releaser).status == status)
         #expect(stage.written.withLock { $0.count } == (status == 200 ? 2 : 1))
-        #expect(stage.ask(.release(id: id)).status == (status == 200 ? 409 : 200))
+        #expect(stage.ask(.releaseHold, id: id).status == (status == 200 ? 409 : 200))
     }
 
     // MARK: Cancellations
@@ -240,7 +242,8 @@ private final class OrderStage: Sendable {
         #expect(counted.scope.text == "label.campaign:sale")
         #expect(counted.kind == .cancel(publishedFrom: Timestamp(milliseconds: 1_764_000_000_000 - 600_000)))
         #expect(
-            stage.written.withLock { $0.isEmpty } && stage.ask(.holds, target: "/x?history=true").text.contains(#""items":[]"#))
+            stage.written.withLock { $0.isEmpty }
+                && stage.ask(.listHolds, target: "/x?history=true").text.contains(#""items":[]"#))
         stage.counts.withLock { $0 = .failure(.searchTooLong) }
         #expect(stage.ask(.cancelScope, #"{"scope":\#(Self.sale),"dry_run":true}"#).status == 503)
     }
@@ -280,16 +283,17 @@ private final class OrderStage: Sendable {
     func whatKafkaHasNotTakenDoesNotStand(_ delivery: Result<Producer.Delivery, KafkaError>, _ status: Int, _ code: String) {
         let stage = OrderStage()
         stage.delivery.withLock { $0 = delivery }
-        let answer = stage.ask(.hold, #"{"scope":{"hub":"a"},"reason":"r"}"#)
+        let answer = stage.ask(.giveHold, #"{"scope":{"hub":"a"},"reason":"r"}"#)
         #expect(answer.status == status && answer.text.contains(#""code":"\#(code)","retry":"safe""#), "\(answer)")
-        #expect(stage.ask(.holds).text.contains(#""items":[]"#))
+        #expect(stage.ask(.listHolds).text.contains(#""items":[]"#))
     }
 
     @Test(arguments: [(false, true, "broker_unavailable"), (true, false, "topic_missing")])
     func whileOrdersAreNotKnownNoneIsGivenOrShown(_ isRead: Bool, _ hasTopic: Bool, _ code: String) {
         let stage = OrderStage(isRead: isRead, hasTopic: hasTopic)
         let answers = [
-            stage.ask(.holds), stage.ask(.hold, #"{"scope":{"hub":"a"},"reason":"r"}"#), stage.ask(.release(id: "h-unknown1")),
+            stage.ask(.listHolds), stage.ask(.giveHold, #"{"scope":{"hub":"a"},"reason":"r"}"#),
+            stage.ask(.releaseHold, id: "h-unknown1"),
             stage.ask(.cancelScope, #"{"scope":{"hub":"a"},"reason":"r"}"#),
         ]
         for answer in answers { #expect(answer.status == 503 && answer.text.contains(#""code":"\#(code)""#), "\(answer)") }
@@ -303,13 +307,13 @@ private final class OrderStage: Sendable {
     @Test func aTenantHasItsShareOfOrdersAndNoMore() {
         let stage = OrderStage()
         for _ in 0..<Orders.mostOfTenant { _ = stage.hold(#"{"everything":true}"#, tenant: "acme") }
-        let answer = stage.ask(.hold, #"{"scope":{"everything":true},"reason":"r"}"#, tenant: "acme")
+        let answer = stage.ask(.giveHold, #"{"scope":{"everything":true},"reason":"r"}"#, tenant: "acme")
         #expect(answer.status == 429 && answer.text.contains("too_many_requests"))
         #expect(stage.written.withLock { $0.count } == Orders.mostOfTenant)
-        #expect(stage.ask(.hold, #"{"scope":{"everything":true},"reason":"r"}"#, tenant: "bank").status == 201)
+        #expect(stage.ask(.giveHold, #"{"scope":{"everything":true},"reason":"r"}"#, tenant: "bank").status == 201)
         let id = stage.written.withLock { $0[0].id }
-        #expect(stage.ask(.release(id: id), tenant: "acme").status == 200)
-        #expect(stage.ask(.hold, #"{"scope":{"everything":true},"reason":"r"}"#, tenant: "acme").status == 201)
+        #expect(stage.ask(.releaseHold, id: id, tenant: "acme").status == 200)
+        #expect(stage.ask(.giveHold, #"{"scope":{"everything":true},"reason":"r"}"#, tenant: "acme").status == 201)
     }
 
     @Test func whatWasWrittenBeforeTheTopicWasReadAgainStaysKnown() {
@@ -318,13 +322,13 @@ private final class OrderStage: Sendable {
             id: "h-of-others", kind: .hold, scope: .everything, reason: "r", author: "key k2", since: stage.desk.watch.now)
         stage.desk.watch.settle(order, isWritten: true)
         stage.desk.watch.begin(with: OrderBook())
-        #expect(stage.ask(.holds).text.contains("h-of-others"))
+        #expect(stage.ask(.listHolds).text.contains("h-of-others"))
     }
 
     @Test func whoWhatAndWhyIsInTheLog() {
         let stage = OrderStage()
         let id = stage.hold(#"{"hub":"north"}"#)
-        _ = stage.ask(.release(id: id), #"{"reason":"mended"}"#)
+        _ = stage.ask(.releaseHold, #"{"reason":"mended"}"#, id: id)
         let lines = stage.log.text.split(separator: "\n").filter { $0.contains("order_given") }
         #expect(lines.count == 2)
         #expect(lines.first?.contains("key k1: hold \(id), hub:north, until 2025-11-24T17:00:00.000Z: wrong text") == true)
@@ -354,7 +358,7 @@ private final class OrderStage: Sendable {
             return String(decoding: event.json(at: 0), as: UTF8.self)
         }
         #expect(event().contains(#""orders":[{"id":"\#(id)","kind":"hold""#))
-        _ = stage.ask(.release(id: id))
+        _ = stage.ask(.releaseHold, id: id)
         #expect(event().contains(#""orders":[]"#))
     }
 }

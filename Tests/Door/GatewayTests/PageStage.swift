@@ -17,7 +17,7 @@ final class PageStage {
         func operate(_ call: OperatorCall) {
             do throws(APIProblem) {
                 try call.checkRights()
-                if call.route == .statusEvents { return streams.begin(EventStreams.fleet, for: call) }
+                if call.operation == .followStatus { return streams.begin(EventStreams.fleet, for: call) }
                 call.answer(APIAnswer(status: 200, body: Array(call.publisher.keyID.utf8)))
             } catch {
                 call.refuse(error)

@@ -18,7 +18,7 @@ import Testing
     private static let now: Int64 = 1_764_000_000_000
 
     private static func order(_ body: String, tenant: String? = nil) throws -> PlanOrder {
-        try PlanOrder(call(.plan, scopes: [.replay], tenant: tenant, method: "POST", body: body), at: now)
+        try PlanOrder(call(.planReplay, scopes: [.replay], tenant: tenant, method: "POST", body: body), at: now)
     }
 
     /// The plan's rate, that of a run before, the rate that is asked for, and what is shown.

@@ -291,7 +291,7 @@ import Testing
     }
 
     @Test func whatIsTooLargeWithItsIDIsRefused() {
-        let room = BodyLimit.request - "{\(Self.content),\"labels\":{}}".utf8.count
+        let room = APILimit.requestByteCount - "{\(Self.content),\"labels\":{}}".utf8.count
         let problem = problem("{\(Self.content),\"labels\":{\(String(repeating: " ", count: room))}}")
         #expect(problem?.status == 422 && problem?.faults.map(\.code) == [.recordTooLarge])
     }

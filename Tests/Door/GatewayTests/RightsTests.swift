@@ -82,7 +82,7 @@ import Testing
         let holder = Self.holder { isThere.withLock { $0 } }
         let (answers, control, published) = (Answered(), stage.get("a?wait=10"), Answered())
         let call = LookupCall(
-            route: .show(id: "a"), request: HTTPServerRequest(method: "GET", target: "/v1/requests/a?wait=10"),
+            operation: .showRequest, id: "a", request: HTTPServerRequest(method: "GET", target: "/v1/requests/a?wait=10"),
             asker: LookupStage.publisher, answer: { answers.add($0) }, stream: { _, _ in ManualSink() },
             holding: rights.hold(holder))
         stage.endpoints.answer(call)

@@ -23,36 +23,44 @@ import Testing
     }
 
     static let routes: [(method: String, path: String, match: Route.Match)] = [
-        ("GET", "/", .route(.welcome)), ("HEAD", "/", .route(.welcome)), ("POST", "/api/register", .route(.newRegistration)),
-        ("PUT", "/api/register/4f1c-a", .route(.putRegistration(id: "4f1c-a"))),
-        ("PUT", "/api/register/a%2Fb%20c", .route(.putRegistration(id: "a/b c"))),
-        ("DELETE", "/api/register/4f1c-a", .route(.deleteRegistration(id: "4f1c-a"))),
-        ("POST", "/api/notifications", .route(.notify)), ("POST", "/", .otherMethods(["GET", "HEAD"])),
+        ("GET", "/", .route(Route(.open(.welcome)))), ("HEAD", "/", .route(Route(.open(.welcome)))),
+        ("POST", "/api/register", .route(Route(.app(.newRegistration)))),
+        ("PUT", "/api/register/4f1c-a", .route(Route(.app(.putRegistration), id: "4f1c-a"))),
+        ("PUT", "/api/register/a%2Fb%20c", .route(Route(.app(.putRegistration), id: "a/b c"))),
+        ("DELETE", "/api/register/4f1c-a", .route(Route(.app(.deleteRegistration), id: "4f1c-a"))),
+        ("POST", "/api/notifications", .route(Route(.app(.notify)))), ("POST", "/", .otherMethods(["GET", "HEAD"])),
         ("GET", "/api/register", .otherMethods(["POST"])), ("post", "/api/register", .otherMethods(["POST"])),
         ("POST", "/api/register/x", .otherMethods(["PUT", "DELETE"])), ("OPTIONS", "/api/notifications", .otherMethods(["POST"])),
         ("PUT", "/api/register/", .otherMethods(["POST"])), ("PUT", "/api/register/a/b", .nowhere), ("GET", "/api", .nowhere),
         ("GET", "//", .nowhere), ("POST", "/api/register?x", .nowhere), ("GET", "", .nowhere), ("OPTIONS", "*", .nowhere),
-        ("GET", "/v1/openapi.json", .route(.openAPI)), ("HEAD", "/v1/openapi.json", .route(.openAPI)),
-        ("POST", "/v1/requests", .route(.publish)), ("PUT", "/v1/requests", .otherMethods(["POST", "GET", "HEAD"])),
-        ("POST", "/v1/requests:batch", .route(.publishBatch)), ("POST", "/v1/requests:explain", .route(.explain)),
+        ("GET", "/v1/openapi.json", .route(Route(.open(.openAPI)))), ("HEAD", "/v1/openapi.json", .route(Route(.open(.openAPI)))),
+        ("POST", "/v1/requests", .route(Route(.publish(.publish)))),
+        ("PUT", "/v1/requests", .otherMethods(["POST", "GET", "HEAD"])),
+        ("POST", "/v1/requests:batch", .route(Route(.publish(.publishBatch)))),
+        ("POST", "/v1/requests:explain", .route(Route(.publish(.explain)))),
         ("GET", "/v1/requests:batch", .otherMethods(["POST"])), ("POST", "/v1/requests:other", .nowhere),
         ("POST", "/v1/requests/", .nowhere), ("POST", "/v1", .nowhere), ("GET", "/api/notifications/", .otherMethods(["POST"])),
-        ("GET", "/api/notifications/a-_B", .route(.secureText(id: "a-_B"))),
-        ("HEAD", "/api/notifications/a-_B", .route(.secureText(id: "a-_B"))), ("HEAD", "/api/register", .otherMethods(["POST"])),
-        ("POST", "/api/notifications/a", .otherMethods(["GET", "HEAD"])), ("HEAD", "/ui/session", .route(.page(.session(.show)))),
+        ("GET", "/api/notifications/a-_B", .route(Route(.app(.secureText), id: "a-_B"))),
+        ("HEAD", "/api/notifications/a-_B", .route(Route(.app(.secureText), id: "a-_B"))),
+        ("HEAD", "/api/register", .otherMethods(["POST"])),
+        ("POST", "/api/notifications/a", .otherMethods(["GET", "HEAD"])),
+        ("HEAD", "/ui/session", .route(Route(.page(.showSession)))),
         ("PUT", "/ui/session", .otherMethods(["GET", "HEAD", "POST", "DELETE"])),
-        ("HEAD", "/v1/status", .route(.operate(.status))),
+        ("HEAD", "/v1/status", .route(Route(.operate(.showStatus)))),
         ("GET", "/api/notifications/a/b", .nowhere),
     ]
 
     /// ASP.NET's routing: names in any case and with escapes, one slash behind them. Other routes are exact.
     static let alike: [(method: String, path: String, match: Route.Match)] = [
-        ("POST", "/API/Register/", .route(.newRegistration)), ("POST", "/api/register/", .route(.newRegistration)),
-        ("POST", "/Api/Notifications", .route(.notify)), ("POST", "/api/notifications/", .route(.notify)),
-        ("POST", "/%61pi/%72egiste%52", .route(.newRegistration)), ("GET", "/api/REGISTER/", .otherMethods(["POST"])),
-        ("PUT", "/API/REGISTER/4F1c/", .route(.putRegistration(id: "4F1c"))),
-        ("DELETE", "/api/Register/a%2F/", .route(.deleteRegistration(id: "a/"))),
-        ("GET", "/api/Notifications/A-b/", .route(.secureText(id: "A-b"))), ("PUT", "/api/register//", .nowhere),
+        ("POST", "/API/Register/", .route(Route(.app(.newRegistration)))),
+        ("POST", "/api/register/", .route(Route(.app(.newRegistration)))),
+        ("POST", "/Api/Notifications", .route(Route(.app(.notify)))),
+        ("POST", "/api/notifications/", .route(Route(.app(.notify)))),
+        ("POST", "/%61pi/%72egiste%52", .route(Route(.app(.newRegistration)))),
+        ("GET", "/api/REGISTER/", .otherMethods(["POST"])),
+        ("PUT", "/API/REGISTER/4F1c/", .route(Route(.app(.putRegistration), id: "4F1c"))),
+        ("DELETE", "/api/Register/a%2F/", .route(Route(.app(.deleteRegistration), id: "a/"))),
+        ("GET", "/api/Notifications/A-b/", .route(Route(.app(.secureText), id: "A-b"))), ("PUT", "/api/register//", .nowhere),
         ("POST", "/api//register", .nowhere), ("POST", "//api/register", .nowhere), ("POST", "/api/register//", .nowhere),
         ("PUT", "/api/register/a//", .nowhere), ("POST", "/api%2Fregister", .nowhere), ("POST", "/api/", .nowhere),
         ("POST", "/api/registers", .nowhere), ("POST", "/ap\u{130}/register", .nowhere), ("POST", "api/register", .nowhere),
@@ -158,7 +166,7 @@ import Testing
         client.send(
             request("PUT", "/api/register/i%2D1?a=b+c", [basic("alice", "alice"), "X-A: b"], body: #"{"Platform":"apns"}"#))
         let call = try held.next()
-        #expect(call.route == .putRegistration(id: "i-1") && call.caller == Caller(name: "alice"))
+        #expect(call.operation == .putRegistration && call.id == "i-1" && call.caller == Caller(name: "alice"))
         #expect(call.request.percentDecodedQuery.first?.value == "b+c")
         #expect(String(decoding: call.request.body, as: UTF8.self) == #"{"Platform":"apns"}"#)
         #expect(gateway.services.metrics.contains("pushfan_gateway_waiting_requests 1\n"))

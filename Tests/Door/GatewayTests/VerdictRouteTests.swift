@@ -179,7 +179,8 @@ import Testing
             let answers = Answered()
             endpoints.answer(
                 LookupCall(
-                    route: .show(id: "w"), request: HTTPServerRequest(method: "GET", target: "/v1/requests/w?life=true"),
+                    operation: .showRequest, id: "w",
+                    request: HTTPServerRequest(method: "GET", target: "/v1/requests/w?life=true"),
                     asker: LookupStage.reader, answer: { answers.add($0) }, stream: { _, _ in ManualSink() }))
             #expect(answers.text.contains(verdict("not_known", text)), "\(answers.text)")
         }

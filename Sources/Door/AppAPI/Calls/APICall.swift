@@ -3,8 +3,9 @@ import HTTPServing
 
 /// A request of `/api` whose caller has signed in.
 struct APICall: Sendable {
-    /// Its route, one below `/api`.
-    let route: Route
+    let operation: APIOperation.App
+    /// The parameter of its path.
+    let id: String
     let request: HTTPServerRequest
     /// The caller.
     let caller: Caller

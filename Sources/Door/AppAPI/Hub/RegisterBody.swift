@@ -8,7 +8,7 @@ import PushModel
 /// shows them.
 struct RegisterBody: Sendable, Equatable {
     /// The most bytes of a body.
-    static let maximumByteCount = BodyLimit.other
+    static let maximumByteCount = JSONBody.maximumByteCount
 
     /// The push service.
     let platform: Platform
@@ -56,9 +56,6 @@ struct RegisterBody: Sendable, Equatable {
         default: nil
         }
     }
-
-    /// The words of the tutorials' apps, which are the usual ones.
-    static let platforms = ["apns", "fcm", "gcm", "fcmv1", "wns", "browser"]
 }
 
 extension RegisterBody: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {

@@ -37,9 +37,6 @@ struct NotifyQuery: Sendable, Equatable {
         if platform == nil, recipient != nil, !isSecure { throw .invalid("to_tag needs pns: the platform to send to.") }
     }
 
-    /// The words of platforms. It is not known what a browser's app would make of these texts.
-    static let platforms = RegisterBody.platforms.filter { $0 != "browser" }
-
     private static func platform(_ word: String) -> Platform? {
         let platform = RegisterBody.platform(word)
         return platform == .browser ? nil : platform
@@ -57,7 +54,7 @@ struct NotifyQuery: Sendable, Equatable {
 /// The body of `POST /api/notifications`: one JSON string.
 enum NotifyBody {
     /// The most bytes of a body.
-    static let maximumByteCount = BodyLimit.other
+    static let maximumByteCount = JSONBody.maximumByteCount
 
     /// Reads a body.
     ///

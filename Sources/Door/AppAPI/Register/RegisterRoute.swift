@@ -26,19 +26,18 @@ struct RegisterRoute: Sendable {
     private func registrar(for call: APICall) throws(APIProblem) -> (Registrar, key: String) {
         let user = users.tag(of: call.caller.name)
         let request = call.request
-        switch call.route {
+        switch call.operation {
         case .newRegistration:
             let handle = try HandleQuery.read(request.percentDecodedQuery)
             let newID = UUID().uuidString.lowercased()
             return (Registrar.creating(for: handle, newID: newID, user: user, users: users.pattern), key: handle?.text ?? newID)
-        case .putRegistration(let id):
+        case .putRegistration:
             let type = request.headers.single("Content-Type")
             let body = try RegisterBody(reading: request.body, contentType: type, of: user, by: rules)
-            return (Registrar.writing(id, body: body, user: user, users: users.pattern), key: id)
-        case .deleteRegistration(let id):
-            return (Registrar.removing(id, user: user, users: users.pattern), key: id)
-        case .publish, .publishBatch, .explain, .request, .operate, .page, .welcome, .notify, .secureText, .openAPI:
-            throw APIProblem.notFound
+            return (Registrar.writing(call.id, body: body, user: user, users: users.pattern), key: call.id)
+        case .deleteRegistration:
+            return (Registrar.removing(call.id, user: user, users: users.pattern), key: call.id)
+        case .notify, .secureText: throw APIProblem.notFound
         }
     }
 }

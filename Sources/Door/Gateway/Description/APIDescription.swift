@@ -3,18 +3,15 @@ public import PushModel
 
 /// The description of the gateway's API for machines (OpenAPI 3.1), made of `APIOperation`'s rows.
 public enum APIDescription {
-    /// The version of OpenAPI.
-    static let version = "3.1.0"
-
     /// The description.
     public static var document: JSONTree {
-        let rows = APIOperation.allCases.map { ($0, $0.row) }
+        let rows = APIOperation.described.map { ($0, $0.row) }
         let problems = rows.flatMap { $0.1.allProblems }
         var names: [String] = []
         for problem in problems where !names.contains(problem.name) { names.append(problem.name) }
         let responses = names.compactMap { name in problems.first { $0.name == name }.map { (name, $0.response) } }
         return [
-            "openapi": .text(version),
+            "openapi": .text(APIOperation.openAPIVersion),
             "info": ["title": "pushfan gateway", "version": "1", "description": "Page Gateway has it for people."],
             "servers": [["url": "/"]], "paths": paths(rows),
             "components": [
@@ -36,7 +33,7 @@ public enum APIDescription {
         return .members(
             paths.map { path in
                 let members = rows.filter { $0.row.path == path }.map {
-                    ($0.row.method.lowercased(), $0.row.described(as: $0.operation.rawValue))
+                    ($0.row.method.lowercased(), $0.row.described(as: $0.operation.name))
                 }
                 return (path, .members(members))
             })
@@ -91,7 +88,7 @@ extension APIOperation.Parameter {
         [
             "name": .text(name), "in": .text(place.rawValue), "required": .bool(place == .path || name == "If-Match"),
             "description": .text(summary),
-            "schema": schema, "example": schema == JSONSchema.boolean ? .bool(example == "true") : .text(example),
+            "schema": schema, "example": isFlag ? .bool(example == "true") : .text(example),
         ]
     }
 }

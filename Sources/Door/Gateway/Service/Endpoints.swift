@@ -5,6 +5,18 @@ import Kafka
 import Publishing
 import Users
 
+/// A request of `/api` whose caller has signed in.
+struct APICall: Sendable {
+    let operation: APIOperation.App
+    /// The parameter of its path.
+    let id: String
+    let request: HTTPServerRequest
+    /// The caller.
+    let caller: Caller
+    /// Takes the answer.
+    let reply: Reply
+}
+
 /// The handlers behind the routes.
 protocol Endpoints: Sendable {
     /// Answers a call, before it returns or later, and waits for nothing. Called on any thread.
@@ -124,12 +136,10 @@ struct APIEndpoints: Endpoints {
     }
 
     func answer(_ call: APICall) {
-        switch call.route {
+        switch call.operation {
         case .newRegistration, .putRegistration, .deleteRegistration: register.answer(call)
         case .notify: notify.answer(call)
-        case .secureText(let id): notify.answer(call, textOf: id)
-        case .welcome, .openAPI, .publish, .publishBatch, .explain, .request, .operate, .page:
-            call.reply.answer(APIProblem.notFound)
+        case .secureText: notify.answer(call, textOf: call.id)
         }
     }
 

@@ -192,7 +192,7 @@ public final class GatewayService: Sendable {
         // A name and a password of the longest in base64 have 1.7 KiB.
         serving.maximumHeaderByteCount = 8 << 10
         // Each route has its own limit below this.
-        serving.maximumBodyByteCount = BodyLimit.batch
+        serving.maximumBodyByteCount = APILimit.batchByteCount
         // With the 4 KiB of each that do not count, 64 MiB at most.
         serving.maximumBodyByteCountInAll = 32 << 20
         // Eight of the longest pages. The process has them once, and the system some of each besides.

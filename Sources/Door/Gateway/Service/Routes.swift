@@ -5,10 +5,6 @@ import Users
 
 /// Finds the route of each request, has its caller sign in, and hands it on.
 struct Routes: Sendable {
-    /// What a browser shows.
-    static let welcome =
-        "pushfan gateway\nApps register at /api/register and notify at /api/notifications. Back ends publish at /v1/requests.\n"
-
     /// Fields that are no lists, so that two of them say nothing (RFC 9110, section 5.3). The server refuses two lengths and hosts, and
     /// an `Idempotency-Key` has a code of its own.
     private static let singleFields =
@@ -33,10 +29,12 @@ struct Routes: Sendable {
     func admit(_ head: HTTPServerRequest) -> HTTPAdmission {
         let match = match(head)
         var kind: PublishKind?
-        if case .route(let route) = match { kind = PublishKind(route, headers: head.headers) }
+        if case .route(let route) = match, case .publish(let operation) = route.operation {
+            kind = PublishKind(operation, headers: head.headers)
+        }
         if let problem = problem(of: head, match: match, kind: kind) { return .answer(counted(problem, of: head, match: match)) }
         guard case .route(let route) = match, route.takesBody else { return .skip }
-        return kind.map { .readUnpacked(atMost: $0.maximumByteCount) } ?? .read(atMost: route.maximumByteCount)
+        return kind.map { .readUnpacked(atMost: $0.maximumByteCount) } ?? .read(atMost: route.row.bodyLimit)
     }
 
     /// The answer to a request for whose body there is no room.
@@ -59,21 +57,19 @@ struct Routes: Sendable {
         if case .route = match, let name = Self.singleFields.first(where: { head.headers.count(of: $0) > 1 }) {
             return .repeatedField(name)
         }
-        switch match {
-        case .nowhere, .otherMethods: return Self.noRoute(for: head, match: match)
-        case .route(.welcome), .route(.openAPI): return nil
-        case .route(.page(let route)): return page?.problem(of: head, on: route)
-        case .route(let route) where route.bringsRequests:
-            return keyProblem(of: head) ?? (kind == nil ? route.noMediaType : nil)
-        case .route(.request), .route(.operate):
-            return keyProblem(of: head)
-        case .route(let route):
+        guard case .route(let route) = match else { return Self.noRoute(for: head, match: match) }
+        switch route.operation {
+        case .open: return nil
+        case .page(let operation): return page?.problem(of: head, on: operation)
+        case .publish(let operation): return keyProblem(of: head) ?? (kind == nil ? operation.noMediaType : nil)
+        case .lookup, .operate: return keyProblem(of: head)
+        case .app(let operation):
             guard BasicCredentials(authorization: Self.authorization(of: head)) != nil else {
                 services.metrics.signIns.series(["refused"]).increment()
                 return .unauthorized
             }
             // A text to send may be missing, and needs no type then. Of a chunked body that is known at its end.
-            let hasBody = route.takesBody && (route != .notify || Int(head.headers.single("Content-Length") ?? "") ?? 0 > 0)
+            let hasBody = route.takesBody && (operation != .notify || Int(head.headers.single("Content-Length") ?? "") ?? 0 > 0)
             return hasBody && !JSONBody.isAdmitted(head.headers.single("Content-Type")) ? .unsupportedMediaType : nil
         }
     }
@@ -87,13 +83,13 @@ struct Routes: Sendable {
 
     /// Finds the route of a request. Without the page there is nothing below `/ui`.
     private func match(_ request: HTTPServerRequest) -> Route.Match {
-        page == nil && PageRoute.has(request.rawPath) ? .nowhere : Route.match(request.method, path: request.rawPath)
+        page == nil && WebPage.has(request.rawPath) ? .nowhere : Route.match(request.method, path: request.rawPath)
     }
 
     /// The answer with a problem.
     private func refusal(_ problem: APIProblem, of request: HTTPServerRequest) -> APIAnswer {
         let answer = APIAnswer(problem)
-        return page != nil && PageRoute.has(request.rawPath) ? answer.onPage() : answer
+        return page != nil && WebPage.has(request.rawPath) ? answer.onPage() : answer
     }
 
     private func counted(_ problem: APIProblem, of head: HTTPServerRequest, match: Route.Match) -> HTTPServerResponse {
@@ -111,32 +107,35 @@ struct Routes: Sendable {
     func answer(_ request: HTTPServerRequest, with responder: Responder) {
         let match = match(request)
         let reply = Reply(responder, route: match.label, services: services)
-        switch match {
-        case .nowhere, .otherMethods: reply.answer(refusal(Self.noRoute(for: request, match: match), of: request))
-        case .route(.welcome): reply.answer(.text(Self.welcome))
-        case .route(.openAPI): reply.answer(APIDescription.answer(to: request.headers))
-        case .route(.page(let route)):
-            if let page { reply.answer(page.answer(route, to: request).onPage()) }
-        case .route(let route) where route.bringsRequests:
-            let kind = PublishKind(route, headers: request.headers)
-            signIn(request, of: kind, reply: reply) { [endpoints, checkBatch] holder in
-                guard let kind else { return reply.answer(route.noMediaType) }
+        guard case .route(let route) = match else {
+            return reply.answer(refusal(Self.noRoute(for: request, match: match), of: request))
+        }
+        switch route.operation {
+        case .open(.welcome): reply.answer(.text(APIOperation.welcomeText))
+        case .open(.openAPI): reply.answer(description(for: request, on: route))
+        case .page(let operation):
+            if let page { reply.answer(page.answer(operation, file: route.id, to: request).onPage()) }
+        case .publish(let operation):
+            let kind = PublishKind(operation, headers: request.headers)
+            signIn(request, on: route, kind: kind, reply: reply) { [endpoints, checkBatch] holder in
+                guard let kind else { return reply.answer(operation.noMediaType) }
                 endpoints.publish(
                     PublishCall(kind: kind, request: request, by: holder, checkBatch: checkBatch, reply: reply))
             }
-        case .route(.request(let route)):
-            signIn(request, reply: reply) { [endpoints] in
-                endpoints.answerLookup(LookupCall(route, request: request, by: $0, reply: reply))
+        case .lookup(let operation):
+            signIn(request, on: route, reply: reply) { [endpoints] in
+                endpoints.answerLookup(LookupCall(operation, of: route.id, request: request, by: $0, reply: reply))
             }
-        case .route(.operate(let route)):
-            signIn(request, reply: reply) { [endpoints] in
-                endpoints.operate(OperatorCall(route, request: request, by: $0, reply: reply))
+        case .operate(let operation):
+            signIn(request, on: route, reply: reply) { [endpoints] in
+                endpoints.operate(OperatorCall(operation, of: route.id, request: request, by: $0, reply: reply))
             }
-        case .route(let route):
+        case .app(let operation):
             signIn.check(Self.authorization(of: request), from: proxies.client(of: request)) { [endpoints] outcome in
                 switch outcome {
                 case .signedIn(let caller):
-                    endpoints.answer(APICall(route: route, request: request, caller: caller, reply: reply))
+                    endpoints.answer(
+                        APICall(operation: operation, id: route.id, request: request, caller: caller, reply: reply))
                 case .refused: reply.answer(APIProblem.unauthorized)
                 case .held(let wait): reply.answer(APIProblem.tooManySignIns(after: wait))
                 case .overloaded: reply.answer(APIProblem.overloaded(after: 1000))
@@ -145,12 +144,25 @@ struct Routes: Sendable {
         }
     }
 
-    /// Hands on whose key a call shows, or answers it. A batch that the key's rate never allows is not told to come back.
+    private func description(for request: HTTPServerRequest, on route: Route) -> APIAnswer {
+        do throws(APIProblem) {
+            _ = try route.row.query(of: request)
+            return APIDescription.answer(to: request.headers)
+        } catch {
+            return APIAnswer(error)
+        }
+    }
+
+    /// Hands on whose key a call shows, or answers it: what the key may not, and a query that the route does not have. A batch that the
+    /// key's rate never allows is not told to come back.
     private func signIn(
-        _ request: HTTPServerRequest, of kind: PublishKind? = nil, reply: Reply, then: (KeyHolder) -> Void
+        _ request: HTTPServerRequest, on route: Route, kind: PublishKind? = nil, reply: Reply, then: (KeyHolder) -> Void
     ) {
         do throws(APIProblem) {
-            then(try holder(of: request))
+            let holder = try holder(of: request)
+            try route.row.checkRights(scopes: holder.publisher.scopes, tenant: holder.publisher.tenant)
+            _ = try route.row.query(of: request)
+            then(holder)
         } catch {
             guard let burst = error.burst, case .batch(let form)? = kind else { return reply.answer(error) }
             let key = PresentedKey(authorization: Self.authorization(of: request))?.id ?? ""
@@ -161,22 +173,4 @@ struct Routes: Sendable {
             if let problem { reply.answer(problem) }
         }
     }
-}
-
-extension Route {
-    /// The most bytes of a body that is no request. A plan may have a record in it.
-    fileprivate var maximumByteCount: Int {
-        switch self {
-        case .operate(.plan): BodyLimit.request
-        case .operate(let route) where route.givesOrder: BodyReader.orderLimit
-        case .page: WebPage.maximumByteCount
-        default: BodyLimit.other
-        }
-    }
-
-    /// Whether its bodies are requests of back ends.
-    fileprivate var bringsRequests: Bool { self == .publish || self == .publishBatch || self == .explain }
-
-    /// 415 for a body of another media type than those.
-    fileprivate var noMediaType: APIProblem { self == .publishBatch ? .noBatchMediaType : .noRequestMediaType }
 }

@@ -1,7 +1,6 @@
-import Kafka
-package import Keys
-import Publishing
-package import PushModel
+internal import Kafka
+internal import Publishing
+internal import PushModel
 
 /// The problems of `POST /v1/requests`.
 extension APIProblem {
@@ -22,6 +21,11 @@ extension APIProblem {
             429, code: .rateLimited,
             detail: "The key's rate allows \(limit) requests at once. Divide the batch; nothing is written.")
     }
+
+    /// 400.
+    static let idempotencyKeyInvalid = APIProblem(
+        400, code: .idempotencyKeyInvalid,
+        detail: "Idempotency-Key must be there once, with 1 to \(APILimit.idempotencyKeyByteCount) printable ASCII characters.")
 
     /// 409.
     package static let conflictInFlight = APIProblem(
@@ -60,22 +64,6 @@ extension APIProblem {
             let hint = body.first { !JSONBody.isSpace($0) } == UInt8(ascii: "[") ? " \(severalRequests)" : ""
             return .refused([RequestFault(.schemaInvalid, at: "", message: "The request must be an object.\(hint)")])
         }
-    }
-
-    /// 403: the key lacks a scope.
-    package static func forbiddenScope(_ scope: Scope) -> APIProblem {
-        let needed: Set<Scope> =
-            switch scope {
-            case .broadcast: [.publish, .broadcast]
-            case .payload: [.read, .payload]
-            case .replay: [.read, .replay]
-            case .publish, .read, .operate: [scope]
-            }
-        let scopes = Scope.text(needed)
-        return APIProblem(
-            403, code: .forbiddenScope,
-            detail: "This key has not the scope \(scope.rawValue), which the call needs. "
-                + "`pushfan keys create --scope \(scopes)` makes one that has it.")
     }
 
     /// 403: the request names a tenant that is not the key's.

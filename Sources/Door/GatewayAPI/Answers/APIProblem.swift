@@ -139,8 +139,8 @@ extension APIProblem {
     /// 413 by a server that does not say the route's limit.
     static let bodyTooLarge = APIProblem(
         413, code: .bodyTooLarge,
-        detail: "The body has more bytes than this route takes: \(BodyLimit.request) for a request, "
-            + "\(BodyLimit.batch) for a batch, \(BodyLimit.other) for any other.")
+        detail: "The body has more bytes than this route takes: \(APILimit.requestByteCount) for a request, "
+            + "\(APILimit.batchByteCount) for a batch, \(JSONBody.maximumByteCount) for any other.")
 
     /// 415.
     public static let unsupportedMediaType = APIProblem(

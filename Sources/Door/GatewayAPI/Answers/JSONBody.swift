@@ -3,6 +3,9 @@ package import PushModel
 
 /// The rules that all bodies of `/api` share.
 package enum JSONBody {
+    /// The most bytes that a body of `/api` may have.
+    static let maximumByteCount = 64 << 10
+
     /// Whether JSON passes a byte over between values.
     package static func isSpace(_ byte: UInt8) -> Bool {
         byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") || byte == UInt8(ascii: "\r") || byte == UInt8(ascii: "\n")
@@ -18,7 +21,7 @@ package enum JSONBody {
     ///
     /// - Throws: 413, 415, and 400 for what is no JSON. The place of the fault is named, and nothing of its text.
     package static func read(
-        _ body: [UInt8], contentType: String?, atMost limit: Int = BodyLimit.other
+        _ body: [UInt8], contentType: String?, atMost limit: Int = maximumByteCount
     ) throws(APIProblem) -> JSONDocument {
         guard body.count <= limit else { throw .bodyTooLarge(limit: limit) }
         guard isAdmitted(contentType) else { throw .unsupportedMediaType }

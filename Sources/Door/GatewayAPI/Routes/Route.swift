@@ -1,45 +1,21 @@
 import Basics
 import HTTPServing
 
-/// The routes of a gateway.
-package enum Route: Sendable, Equatable {
-    /// `GET /`, without signing in.
-    case welcome
-    /// `POST /api/register`.
-    case newRegistration
-    /// `PUT /api/register/{id}`; the id is decoded and not looked at.
-    case putRegistration(id: String)
-    /// `DELETE /api/register/{id}`.
-    case deleteRegistration(id: String)
-    /// `POST /v1/requests`.
-    case publish
-    /// `POST /v1/requests:batch`.
-    case publishBatch
-    /// `POST /v1/requests:explain`.
-    case explain
-    /// `POST /api/notifications`.
-    case notify
-    /// `GET /api/notifications/{id}`; the id is decoded and not looked at.
-    case secureText(id: String)
-    /// `GET /v1/openapi.json`, without signing in.
-    case openAPI
-    /// One request of a back end, below `/v1/requests/`.
-    case request(RequestRoute)
-    /// What finds and repairs, and shows how workers are.
-    case operate(OperatorRoute)
-    /// The web page, below `/ui`.
-    case page(PageRoute)
+/// A route of the table: an operation, with the parameter of the path that led there.
+struct Route: Sendable, Equatable {
+    let operation: APIOperation
+    let row: APIOperation.Row
+    /// The id, decoded and not looked at, or the name of a file as it came. Empty where the path has neither.
+    fileprivate(set) var id: String
+
+    init(_ operation: APIOperation, id: String = "") {
+        (self.operation, row, self.id) = (operation, operation.row, id)
+    }
+
+    static func == (one: Route, other: Route) -> Bool { one.operation == other.operation && one.id == other.id }
 
     /// Whether a body says what to do; that of any other route is read past.
-    var takesBody: Bool {
-        switch self {
-        case .putRegistration, .notify, .publish, .publishBatch, .explain: true
-        case .welcome, .newRegistration, .deleteRegistration, .secureText, .openAPI: false
-        case .request(let route): route.takesBody
-        case .operate(let route): route.takesBody
-        case .page(let route): route.takesBody
-        }
-    }
+    var takesBody: Bool { row.body != nil }
 
     /// Where a request leads.
     enum Match: Sendable, Equatable {
@@ -48,63 +24,99 @@ package enum Route: Sendable, Equatable {
         case nowhere
 
         /// A short word, safe as a metric's label.
-        var label: String {
-            switch self {
-            case .route(.welcome): "welcome"
-            case .route(.newRegistration): "register.new"
-            case .route(.putRegistration): "register.put"
-            case .route(.deleteRegistration): "register.delete"
-            case .route(.publish): "requests.publish"
-            case .route(.publishBatch): "requests.batch"
-            case .route(.explain): "requests.explain"
-            case .route(.notify): "notify"
-            case .route(.secureText): "notify.text"
-            case .route(.openAPI): "openapi"
-            case .route(.request(let route)): route.label
-            case .route(.operate(let route)): route.label
-            case .route(.page(let route)): route.label
-            case .otherMethods, .nowhere: "none"
-            }
-        }
+        var label: String { if case .route(let route) = self { route.row.label } else { "none" } }
     }
 
     /// Finds the route of a request. Methods have a case (RFC 9110, 9.1), HEAD leads where GET does (9.3.2), and the path has its escapes.
     static func match(_ method: String, path: Substring) -> Match {
-        guard let routes = routes(of: path) else { return .nowhere }
+        guard let (routes, id) = RouteTable.shared.routes(of: path) else { return .nowhere }
         let sought = method == "HEAD" ? "GET" : method
-        if let found = routes.first(where: { $0.method == sought }) { return .route(found.route) }
-        return .otherMethods(routes.flatMap { $0.method == "GET" ? ["GET", "HEAD"] : [$0.method] })
+        guard var found = routes.first(where: { $0.row.method == sought }) else {
+            return .otherMethods(routes.flatMap { $0.row.method == "GET" ? ["GET", "HEAD"] : [$0.row.method] })
+        }
+        found.id = id
+        return .route(found)
+    }
+}
+
+/// The paths of all operations.
+private struct RouteTable: Sendable {
+    /// A path of the table.
+    private struct Place: Sendable {
+        /// Its routes, one for each method.
+        let routes: [Route]
+        let pieces: [String]
+        /// The texts before and behind the parameter.
+        let ends: (before: String, behind: String)?
+
+        init(_ path: String, routes: [Route]) {
+            self.routes = routes
+            pieces = path.byteParts(between: "/").map(String.init)
+            let parts = path.split(omittingEmptySubsequences: false) { "{}".contains($0) }.map(String.init)
+            ends = parts.count == 3 ? (parts[0], parts[2]) : nil
+        }
+
+        /// The parameter of a path of this form, or nil for a path of another. It may be empty, or more than one piece.
+        func parameter(of path: Substring) -> Substring? {
+            guard let (before, behind) = ends, path.utf8.count >= before.utf8.count + behind.utf8.count,
+                path.utf8.starts(with: before.utf8), path.utf8.suffix(behind.utf8.count).elementsEqual(behind.utf8)
+            else { return nil }
+            return Substring(path.utf8.dropFirst(before.utf8.count).dropLast(behind.utf8.count))
+        }
     }
 
-    /// The routes of a path by method, or nil for a path of nothing.
-    private static func routes(of path: Substring) -> [(method: String, route: Route)]? {
-        switch path {
-        case "/": return [("GET", .welcome)]
-        case "/v1/requests": return [("POST", .publish), ("GET", .operate(.results))]
-        case "/v1/requests:batch": return [("POST", .publishBatch)]
-        case "/v1/requests:explain": return [("POST", .explain)]
-        case "/v1/openapi.json": return [("GET", .openAPI)]
-        default: break
+    static let shared = RouteTable()
+
+    /// The routes of paths without a parameter.
+    private let fixed: [Substring: [Route]]
+    /// Other paths but for those of apps, with the longest text behind the parameter first: an action ends the path, not the id.
+    private let forms: [Place]
+    private let apps: [Place]
+
+    private init() {
+        let routes = Dictionary(grouping: APIOperation.allCases.map { Route($0) }, by: \.row.path)
+        fixed = Dictionary(uniqueKeysWithValues: routes.filter { !$0.key.contains("{") }.map { ($0.key[...], $0.value) })
+        let places = routes.map { Place($0, routes: $1) }
+        apps = places.filter { $0.routes[0].row.access == .user }
+        forms = places.filter { $0.ends != nil && $0.routes[0].row.access != .user }
+            .sorted { $0.ends?.behind.utf8.count ?? 0 > $1.ends?.behind.utf8.count ?? 0 }
+    }
+
+    /// The routes of a path, and its parameter, or nil for a path of nothing. An id may have colons. One that ends like an action must have
+    /// that colon escaped.
+    func routes(of path: Substring) -> (routes: [Route], id: String)? {
+        if let routes = fixed[path] { return (routes, "") }
+        for place in forms {
+            guard let parameter = place.parameter(of: path) else { continue }
+            guard !parameter.isEmpty, !parameter.utf8.contains(UInt8(ascii: "/")) else { return nil }
+            return (place.routes, place.routes[0].row.access.isOfKeys ? PathSegment.id(of: parameter) : String(parameter))
         }
-        if let found = PageRoute.methods(of: path) { return found.map { ($0.method, .page($0.route)) } }
-        let pieces = path.byteParts(between: "/").map(String.init)
-        if let found = appRoutes(of: pieces) { return found }
-        if let found = OperatorRoute.methods(of: pieces) { return found.map { ($0.method, .operate($0.route)) } }
-        return RequestRoute.methods(of: pieces)?.map { ($0.method, .request($0.route)) }
+        return appRoutes(of: path)
     }
 
     /// The routes below `/api`, as ASP.NET finds them: names in any case and with escapes, and one slash behind them.
-    private static func appRoutes(of pieces: [String]) -> [(method: String, route: Route)]? {
-        var names = pieces.dropFirst().map { PercentEncoding.decoded($0) }
-        if names.count > 2, names.last == "" { names.removeLast() }
-        guard pieces[0].isEmpty, 2...3 ~= names.count, names[0].equalsIgnoringCase("api") else { return nil }
-        let id = names.count == 3 ? names[2] : nil
-        if id?.isEmpty == true { return nil }
-        if names[1].equalsIgnoringCase("register") {
-            guard let id else { return [("POST", .newRegistration)] }
-            return [("PUT", .putRegistration(id: id)), ("DELETE", .deleteRegistration(id: id))]
+    private func appRoutes(of path: Substring) -> (routes: [Route], id: String)? {
+        var names = path.byteParts(between: "/").map { PercentEncoding.decoded(String($0)) }
+        if names.count > 3, names.last == "" { names.removeLast() }
+        let place = apps.first { place in
+            place.pieces.count == names.count
+                && zip(place.pieces, names).allSatisfy { $0 == "{id}" ? !$1.isEmpty : $0.equalsIgnoringCase($1) }
         }
-        guard names[1].equalsIgnoringCase("notifications") else { return nil }
-        return id.map { [("GET", .secureText(id: $0))] } ?? [("POST", .notify)]
+        return place.map { ($0.routes, $0.ends == nil ? "" : names[names.count - 1]) }
+    }
+}
+
+/// An id as one segment of a path, from which every id comes back.
+///
+/// A colon is escaped, or an id could end like a call (`:cancel`). Clients drop `.` and `..`, some of them escaped, too (RFC 3986, section
+/// 5.2.4, and the URL standard), so a tilde stands before these, and before an id that begins with one.
+enum PathSegment {
+    static func text(of id: String) -> String {
+        (id == "." || id == ".." || id.hasPrefix("~") ? "~" : "") + PercentEncoding.encoded(id)
+    }
+
+    static func id(of text: some StringProtocol) -> String {
+        let id = PercentEncoding.decoded(String(text))
+        return id.hasPrefix("~") && id.utf8.count > 1 ? String(id.dropFirst()) : id
     }
 }

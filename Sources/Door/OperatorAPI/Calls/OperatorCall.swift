@@ -5,7 +5,9 @@ import Users
 
 /// A call of a back end that finds, repairs or shows how workers are. Its key is right.
 struct OperatorCall: Sendable {
-    let route: OperatorRoute
+    let operation: APIOperation.Operate
+    /// The id in its path, empty where there is none.
+    let id: String
     /// The call, whole.
     let request: HTTPServerRequest
     let publisher: Publisher
@@ -21,37 +23,25 @@ struct OperatorCall: Sendable {
 
     func refuse(_ problem: APIProblem) { answer(APIAnswer(problem)) }
 
-    /// Checks the right to make it: 403 that names the scope, or says that the key has a tenant.
-    func checkRights() throws(APIProblem) {
-        guard route.scopes.contains(where: publisher.scopes.contains) else { throw .forbiddenScope(route.scopes[0]) }
-        guard publisher.tenant == nil || !route.concernsAllTenants else { throw .notForTenants }
-    }
-
-    /// The query's items by their exact names, or the members of a search's body. Another name, and one that is there twice, is 400, and
-    /// 422 in a body.
-    func query(_ names: Set<String>) throws(APIProblem) -> [String: String] {
-        guard !route.isSearch else { return try body(names) }
-        var found: [String: String] = [:]
-        for item in request.query {
-            guard names.contains(item.name) else {
-                throw .invalid("The query has an unknown member. Known are: \(names.sorted().joined(separator: ", ")).")
-            }
-            guard found.updateValue(item.value ?? "", forKey: item.name) == nil else {
-                throw .invalid("The query has \(item.name) more than once.")
-            }
+    /// The query's members, or those of a search's body. Another name, and one that is there twice, is 400, and 422 in a body.
+    func query() throws(APIProblem) -> [String: String] {
+        switch operation {
+        case .searchRequests: try body(.listRequests)
+        case .searchFailures: try body(.listFailures)
+        default: try operation.row.query(of: request)
         }
-        return found
     }
 
-    private func body(_ names: Set<String>) throws(APIProblem) -> [String: String] {
-        guard request.query.isEmpty else { throw .invalid("A search has its members in the body, and no query.") }
-        let names = names.sorted()
+    /// The members of a body that has what the query of a list has.
+    private func body(_ list: APIOperation.Operate) throws(APIProblem) -> [String: String] {
+        _ = try operation.row.query(of: request)
+        let names = list.row.queryNames
         var (reader, found) = (try BodyReader(request, members: names), [String: String]())
         for name in names {
             found[name] =
                 name == "limit"
                 ? reader.integer(name, in: .min ... .max).map { String($0) }
-                : reader.text(name, count: 0...BodyLimit.other)
+                : reader.text(name, count: 0...JSONBody.maximumByteCount)
         }
         try reader.check()
         return found
@@ -59,10 +49,10 @@ struct OperatorCall: Sendable {
 }
 
 extension OperatorCall {
-    init(_ route: OperatorRoute, request: HTTPServerRequest, by holder: KeyHolder, reply: Reply) {
-        let upkeep = route.upkeep
+    init(_ operation: APIOperation.Operate, of id: String, request: HTTPServerRequest, by holder: KeyHolder, reply: Reply) {
+        let upkeep = operation.upkeep
         self.init(
-            route: route, request: request, publisher: holder.publisher,
+            operation: operation, id: id, request: request, publisher: holder.publisher,
             answer: { answer in
                 var answer = answer
                 answer.upkeep = upkeep
@@ -71,33 +61,12 @@ extension OperatorCall {
     }
 }
 
-extension [String: String] {
-    /// A whole number of a query, or its default. What is none, or out of range, is 400.
-    func integer(_ name: String, in range: ClosedRange<Int>, default value: Int) throws(APIProblem) -> Int {
-        try integer(name, in: range) ?? value
-    }
-
-    /// A whole number of a query, or nil. What is none, or out of range, is 400.
-    func integer(_ name: String, in range: ClosedRange<Int>) throws(APIProblem) -> Int? {
-        guard let text = self[name] else { return nil }
-        guard let number = Int(text), range.contains(number) else {
-            throw .invalid("\(name) must be a whole number from \(range.lowerBound) to \(range.upperBound).")
-        }
-        return number
-    }
-
-    /// A yes or no of a query, which is no when it is missing.
-    func isTrue(_ name: String) throws(APIProblem) -> Bool {
-        switch self[name] {
-        case nil, "false": false
-        case "true", "": true
-        default: throw .invalid("\(name) must be true or false.")
+extension APIOperation.Operate {
+    /// The upkeep of its answers: whoever only asks can ask again.
+    var upkeep: HTTPServerResponse.Upkeep {
+        switch self {
+        case .searchRequests, .searchFailures: .counted
+        default: row.body == nil ? .counted : .owed
         }
     }
-}
-
-extension APIProblem {
-    /// 403: the answer would be about all tenants.
-    static let notForTenants = APIProblem(
-        403, code: .forbiddenTenant, detail: "The key has a tenant, and what is asked for is not divided by tenants.")
 }

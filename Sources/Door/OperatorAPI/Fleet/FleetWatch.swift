@@ -160,7 +160,7 @@ final class FleetWatch: Sendable {
         let scan = TopicScan(context, topic: context.topics.history)
         var history = state.withLock { $0.history }
         do throws(JobFailure) {
-            let reader = try scan.openIfThere(.time(now - Int64(History.span + 2) * History.minute), .end)
+            let reader = try scan.openIfThere(.time(now - Int64(APILimit.historyMinutes + 2) * History.minute), .end)
             defer { reader?.close() }
             if let reader { try scan.read(reader) { if let value = $0.value { history.take(value, now: now) } } }
             state.withLock { state in

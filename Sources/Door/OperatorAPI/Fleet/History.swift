@@ -27,8 +27,6 @@ struct History: Sendable {
 
     /// Milliseconds.
     static let minute: Int64 = 60_000
-    /// The minutes that are kept.
-    static let span = 60
     /// The longest record that is read.
     private static let maximumByteCount = 8192
 
@@ -42,10 +40,10 @@ struct History: Sendable {
 
     /// Takes a minute, unless more of it is known already. Those that are too old, and far in the future, are dropped.
     mutating func take(_ minute: Minute, now: Int64) {
-        let oldest = Self.beginning(of: now) - Int64(Self.span) * Self.minute
+        let oldest = Self.beginning(of: now) - Int64(APILimit.historyMinutes) * Self.minute
         guard minute.at >= oldest, minute.at <= now + 10 * Self.minute, minute.at % Self.minute == 0 else { return }
         if minute.covered >= minutes[minute.at]?.covered ?? 0 { minutes[minute.at] = minute }
-        guard minutes.count > 2 * Self.span else { return }
+        guard minutes.count > 2 * APILimit.historyMinutes else { return }
         minutes = minutes.filter { $0.key >= oldest }
     }
 

@@ -13,8 +13,6 @@ import Synchronization
 /// Makes incidents of what the fleet's thread sees each second, writes them beside the minutes, and reads those of all gateways on a thread of
 /// its own.
 final class IncidentWatch: Sendable {
-    /// The most incidents of an answer.
-    static let answerLimit = 200
     /// The most incidents of an event, and the time for which one that has ended is among them: a day in milliseconds.
     private static let event = (limit: 5, span: Int64(86_400_000))
     /// The bytes of incidents in an event beyond which the rest is left out: names may be long.
@@ -79,9 +77,9 @@ final class IncidentWatch: Sendable {
 
     /// Answers a call with those that lasted at a moment or later. Blocks its thread.
     func answer(_ call: OperatorCall) throws(APIProblem) -> APIAnswer {
-        let (since, now) = (try call.query(["since"])["since"] ?? "", context.now())
+        let (since, now) = (try call.query()["since"] ?? "", context.now())
         let times = try CallerFilter(since.isEmpty ? "" : "since:\"\(since)\"", at: now, tenant: nil).filter
-        let shown = incidents(since: times.since ?? .min).prefix(Self.answerLimit)
+        let shown = incidents(since: times.since ?? .min).prefix(APILimit.incidentCount)
         let counts = open.counts(of: Array(shown), at: now)
         var json = JSONObject()
         json.add("items", array: shown.map { $0.json(at: now, open: counts[$0.id]) })

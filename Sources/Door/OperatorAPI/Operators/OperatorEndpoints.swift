@@ -221,31 +221,30 @@ final class OperatorEndpoints: Sendable {
     func searchLife(
         of id: String, for asker: Asker, then: @escaping @Sendable (Result<FoundLife, APIProblem>) -> Void
     ) {
-        let isOver = timeLimit()
-        let problem = searching.put(for: asker.keyID, of: asker.tenant) { [self] in
-            do throws(APIProblem) {
-                if let life = try lives.ending(when: isOver).life(of: id, for: asker) { return then(.success(.life(life))) }
-                guard asker.mayRead, asker.tenant == nil else { return then(.success(.nothing)) }
-                searchWhereabouts(of: id, for: asker, then: then)
-            } catch {
-                then(.failure(refusal(error, unless: isOver)))
+        let refuse: @Sendable (APIProblem) -> Void = { then(.failure($0)) }
+        work(on: searching, for: asker.keyID, of: asker.tenant, refuse: refuse) { [self] isOver throws(APIProblem) in
+            if let life = try lives.ending(when: isOver).life(of: id, for: asker) { return then(.success(.life(life))) }
+            guard asker.mayRead, asker.tenant == nil else { return then(.success(.nothing)) }
+            work(on: scanning, for: asker.keyID, of: asker.tenant, refuse: refuse) { [lives] isOver throws(APIProblem) in
+                then(.success(try lives.ending(when: isOver).whereabouts(of: id)))
             }
         }
-        if let problem { then(.failure(problem)) }
     }
 
-    private func searchWhereabouts(
-        of id: String, for asker: Asker, then: @escaping @Sendable (Result<FoundLife, APIProblem>) -> Void
+    /// Has work done on threads, and ends it in time. What speaks against it is given to `refuse`, now or later.
+    private func work(
+        on threads: JobThreads, for key: String, of tenant: String?, refuse: @escaping @Sendable (APIProblem) -> Void,
+        work: @escaping @Sendable (_ isOver: @escaping @Sendable () -> Bool) throws(APIProblem) -> Void
     ) {
         let isOver = timeLimit()
-        let problem = scanning.put(for: asker.keyID, of: asker.tenant) { [self] in
+        let problem = threads.put(for: key, of: tenant) { [self] in
             do throws(APIProblem) {
-                then(.success(try lives.ending(when: isOver).whereabouts(of: id)))
+                try work(isOver)
             } catch {
-                then(.failure(refusal(error, unless: isOver)))
+                refuse(refusal(error, unless: isOver))
             }
         }
-        if let problem { then(.failure(problem)) }
+        if let problem { refuse(problem) }
     }
 
     /// Searches the twins of a request. `then` is called once, soon and in any thread, with nil where they were not found in time.
@@ -274,59 +273,57 @@ final class OperatorEndpoints: Sendable {
 
     /// Answers a call, before it returns or later. Called on any thread.
     func answer(_ call: OperatorCall) {
-        do throws(APIProblem) {
-            try call.checkRights()
-            if call.route.givesOrder { return try orders.answer(call) { [self] in count($0, for: $1, then: $2) } }
-            let isOver = timeLimit()
-            let problem = threads(for: call).put(for: call.publisher.keyID, of: call.publisher.tenant) { [self] in
-                do throws(APIProblem) {
-                    try carryOut(call, until: isOver)
-                } catch {
-                    call.refuse(refusal(error, unless: isOver))
-                }
+        if let threads = threads(for: call) {
+            let publisher = call.publisher
+            return work(on: threads, for: publisher.keyID, of: publisher.tenant, refuse: call.refuse) {
+                [self] isOver throws(APIProblem) in try carryOut(call, until: isOver)
             }
-            if let problem { throw problem }
+        }
+        do throws(APIProblem) {
+            try orders.answer(call) { [self] in count($0, for: $1, then: $2) }
         } catch {
             call.refuse(error)
         }
     }
 
-    /// The threads for a call, by the time that it takes. No body is read for that.
-    private func threads(for call: OperatorCall) -> JobThreads {
-        switch call.route {
-        // Those that are not found in milliseconds go on elsewhere.
-        case .results, .searchResults: finding
+    /// The threads for a call, by the time that it takes, or nil for one that gives an order. No body is read for that.
+    private func threads(for call: OperatorCall) -> JobThreads? {
+        switch call.operation.row.work {
+        case .none: nil
+        // What is not found in milliseconds goes on elsewhere.
+        case .find: finding
         // Without a filter it counts dead letters, too.
-        case .failures: (try? call.query(["filter"])["filter"]) ?? "" == "" ? scanning : searching
-        case .searchFailures, .deadLetters, .incidents: scanning
-        case .status, .command, .leftovers, .replay, .deletePlan: acting
-        case .statusEvents, .history, .replays, .replayEvents, .plan, .holds, .hold, .release, .cancelScope: finding
+        case .search: (try? call.query()["filter"]) == nil ? scanning : searching
+        case .scan: scanning
+        case .act: acting
         }
     }
 
     /// Carries out a call on a thread for jobs. What only reads ends in time.
     private func carryOut(_ call: OperatorCall, until isOver: @escaping @Sendable () -> Bool) throws(APIProblem) {
         let (results, plans) = (results.ending(when: isOver), replays.ending(when: isOver))
-        switch call.route {
-        case .results, .searchResults: try list(call, until: isOver)
-        case .failures, .searchFailures: call.answer(try results.failures(call))
-        case .deadLetters: call.answer(try results.deadLetters(call))
-        case .status: call.answer(try status())
-        case .statusEvents: streams.begin(EventStreams.fleet, for: call)
-        case .history: call.answer(try history(call))
-        case .incidents: call.answer(try incidents.answer(call))
-        case .replays: call.answer(try plans.list(call))
-        case .replay(let id): call.answer(try plans.show(id, for: call))
-        case .deletePlan(let id): call.answer(try replays.delete(id, for: call.publisher))
-        case .leftovers(let id): call.answer(try plans.leftovers(of: id, for: call))
-        case .replayEvents(let id):
-            try replays.checkIsThere(id, for: call.publisher)
-            streams.begin(id, for: call)
-        case .command(.run, let id): try replays.run(id, for: call)
-        case .command(let verb, let id): call.answer(try replays.command(verb, of: id, for: call))
-        case .plan: try beginPlan(call)
-        case .holds: call.answer(try orders.list(call))
-        case .hold, .release, .cancelScope: throw .notFound
+        switch call.operation {
+        case .listRequests, .searchRequests: try list(call, until: isOver)
+        case .listFailures, .searchFailures: call.answer(try results.failures(call))
+        case .listDeadLetters: call.answer(try results.deadLetters(call))
+        case .showStatus: call.answer(try status())
+        case .followStatus: streams.begin(EventStreams.fleet, for: call)
+        case .showHistory: call.answer(try history(call))
+        case .listIncidents: call.answer(try incidents.answer(call))
+        case .listReplays: call.answer(try plans.list(call))
+        case .showReplay: call.answer(try plans.show(call.id, for: call))
+        case .deletePlan: call.answer(try replays.delete(call.id, for: call.publisher))
+        case .listLeftovers: call.answer(try plans.leftovers(of: call.id, for: call))
+        case .followReplay:
+            try replays.checkIsThere(call.id, for: call.publisher)
+            streams.begin(call.id, for: call)
+        case .runReplay: try replays.run(call.id, for: call)
+        case .pauseReplay: call.answer(try replays.command(.pause, of: call.id, for: call))
+        case .resumeReplay: call.answer(try replays.command(.resume, of: call.id, for: call))
+        case .stopReplay: call.answer(try replays.command(.stop, of: call.id, for: call))
+        case .planReplay: try beginPlan(call)
+        case .listHolds: call.answer(try orders.list(call))
+        case .giveHold, .releaseHold, .cancelScope: throw .notFound
         }
     }
 
@@ -352,16 +349,15 @@ final class OperatorEndpoints: Sendable {
     private func count(
         _ order: OrderRecord, for call: OperatorCall, then: @escaping @Sendable (Result<ScopeCounts, APIProblem>) -> Void
     ) {
-        let isOver = timeLimit()
         let from: Timestamp? = if case .cancel(let from) = order.kind { from } else { nil }
-        let problem = scanning.put(for: call.publisher.keyID, of: call.publisher.tenant) { [self] in
-            do throws(JobFailure) {
-                then(.success(try context.ending(when: isOver).counts(in: order.scope, from: from, until: order.since)))
-            } catch {
-                then(.failure(refusal(APIProblem(error), unless: isOver)))
+        let publisher = call.publisher
+        work(on: scanning, for: publisher.keyID, of: publisher.tenant, refuse: { then(.failure($0)) }) {
+            [context] isOver throws(APIProblem) in
+            let counts = try APIProblem.catching { () throws(JobFailure) in
+                try context.ending(when: isOver).counts(in: order.scope, from: from, until: order.since)
             }
+            then(.success(counts))
         }
-        if let problem { then(.failure(problem)) }
     }
 
     /// Reads an order for a plan, and has the plan made.
@@ -383,8 +379,8 @@ final class OperatorEndpoints: Sendable {
     }
 
     private func history(_ call: OperatorCall) throws(APIProblem) -> APIAnswer {
-        let query = try call.query(["minutes"])
-        let count = try query.integer("minutes", in: 1...History.span, default: History.span)
+        let query = try call.query()
+        let count = try query.integer("minutes", in: 1...APILimit.historyMinutes, default: APILimit.historyMinutes)
         let since = History.beginning(of: context.now()) - Int64(count - 1) * History.minute
         var json = JSONObject(["since": Timestamp(milliseconds: since).text, "step_ms": Int(History.minute)])
         json.add("items", array: fleet.minutes(since: since).map(\.json))

@@ -3,9 +3,6 @@ import Jobs
 import PushModel
 
 extension BodyReader {
-    /// The most bytes of the body of an order. The key of its record has no more.
-    static let orderLimit = OrderRecord.maximumKeyByteCount
-
     /// The reason of an order. A blank one is a fault, and none where it must be there.
     mutating func orderReason(isNeeded: Bool = true) -> String? {
         guard has("reason") else {
@@ -113,7 +110,7 @@ extension OrderRecord {
     /// - Throws: 400, 413 and 415 for what is no JSON, 422 with each fault, 403 for another tenant.
     init(holdOf call: OperatorCall, at now: Timestamp) throws(APIProblem) {
         var body = try BodyReader(
-            call.request, atMost: BodyReader.orderLimit,
+            call.request, atMost: APILimit.orderByteCount,
             members: ["kind", "calls_per_second", "scope", "reason", "until", "for_seconds"])
         let word = body.word("kind", as: Word.self) ?? .hold
         let rate = body.integer("calls_per_second", in: 0...Int64(Self.limits.upperBound))
@@ -140,7 +137,7 @@ extension OrderRecord {
         of call: OperatorCall, at now: Timestamp
     ) throws(APIProblem) -> (order: OrderRecord, isTrial: Bool) {
         var body = try BodyReader(
-            call.request, atMost: BodyReader.orderLimit, members: ["scope", "since", "since_seconds", "reason", "dry_run"])
+            call.request, atMost: APILimit.orderByteCount, members: ["scope", "since", "since_seconds", "reason", "dry_run"])
         let isTrial = body.flag("dry_run")
         let (scope, reason) = (body.scope(), body.orderReason(isNeeded: !isTrial))
         let since = body.moment("since", or: "since_seconds", in: 1...longestPast, from: now, sign: -1)

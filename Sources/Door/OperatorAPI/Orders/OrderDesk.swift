@@ -27,7 +27,7 @@ struct OrderDesk: Sendable {
 
     /// Lists the holds and limits that stand, and with history those that have ended and cancellations, too. A key with a tenant sees its own.
     func list(_ call: OperatorCall) throws(APIProblem) -> APIAnswer {
-        let wantsAll = try call.query(["history"]).isTrue("history")
+        let wantsAll = try call.query().isTrue("history")
         let (book, now, tenant) = (try watch.book(), watch.now, call.publisher.tenant)
         let shown = book.orders.history.filter { order in
             (wantsAll || order.stands(at: now) && !order.isCancellation) && (tenant == nil || order.scope.tenant == tenant)
@@ -57,12 +57,12 @@ struct OrderDesk: Sendable {
     /// Answers a call that gives an order or releases one: once Kafka has it.
     func answer(_ call: OperatorCall, counting: @escaping Counting) throws(APIProblem) {
         let now = watch.now
-        switch call.route {
-        case .hold:
+        switch call.operation {
+        case .giveHold:
             let order = try OrderRecord(holdOf: call, at: now)
             try give(order, for: call) { call.answer(Self.answer(order, status: 201, at: now)) }
-        case .release(let id):
-            let order = try released(id, by: call, at: now)
+        case .releaseHold:
+            let order = try released(call.id, by: call, at: now)
             try give(order, for: call) { call.answer(Self.answer(order, status: 200, at: now)) }
         case .cancelScope:
             let (order, isTrial) = try OrderRecord.cancellation(of: call, at: now)
@@ -95,7 +95,7 @@ struct OrderDesk: Sendable {
 
     /// A hold or limit with its release.
     private func released(_ id: String, by call: OperatorCall, at now: Timestamp) throws(APIProblem) -> OrderRecord {
-        var body = try BodyReader(call.request, atMost: BodyReader.orderLimit, members: ["reason"])
+        var body = try BodyReader(call.request, atMost: APILimit.orderByteCount, members: ["reason"])
         let reason = body.orderReason(isNeeded: false)
         try body.check()
         let publisher = call.publisher

@@ -3,8 +3,6 @@ import PushModel
 
 /// Orders as answers show them at a moment, the newest first.
 struct OrderList: Sendable {
-    /// The most orders of an answer.
-    static let limit = 1000
     /// The most orders of an event of the fleet.
     static let shortLimit = 20
     /// The most bytes of orders in an event of the fleet, which has 64 KiB in all.
@@ -16,7 +14,7 @@ struct OrderList: Sendable {
     /// Adds them as a list, and the number of those that have no room. In short, few of them.
     func add(_ name: String, to json: inout JSONObject, isShort: Bool = false) {
         var (room, shown) = (isShort ? Self.shortRoom : Int.max, [[UInt8]]())
-        for order in orders.prefix(isShort ? Self.shortLimit : Self.limit) {
+        for order in orders.prefix(isShort ? Self.shortLimit : APILimit.orderCount) {
             let piece = order.object(at: now).bytes
             guard piece.count <= room else { break }
             room -= piece.count

@@ -46,7 +46,7 @@ struct PlanOrder: Sendable {
     ///
     /// - Throws: 400, 413 and 415 for what is no JSON, 422 with each fault, 403 for dead letters by a key with a tenant.
     init(_ call: OperatorCall, at now: Int64) throws(APIProblem) {
-        var body = try BodyReader(call.request, atMost: BodyLimit.request, members: Self.members)
+        var body = try BodyReader(call.request, atMost: APILimit.requestByteCount, members: Self.members)
         source = body.word("source", as: Source.self) ?? .results
         mode = body.word("mode", as: Mode.self) ?? .safe
         rate = body.integer("rate", in: 1...1_000_000).map(Int.init) ?? rate
@@ -54,7 +54,7 @@ struct PlanOrder: Sendable {
         limit = body.integer("limit", in: 1...10_000_000).map(Int.init) ?? limit
         edits = body.texts("set", atMost: RequestEdit.maximumCount)
         codes = body.texts("codes", atMost: CallerFilter.maximumCodes)
-        let text = body.text("filter", count: 0...BodyLimit.other)
+        let text = body.text("filter", count: 0...JSONBody.maximumByteCount)
         let times = ["since", "until"].compactMap { name in body.text(name, count: 1...64).map { "\(name):\($0)" } }
         expiry = Self.expiry(&body, now: now)
         for text in body.texts("places") {

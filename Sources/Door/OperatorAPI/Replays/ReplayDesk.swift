@@ -138,7 +138,7 @@ struct ReplayDesk: Sendable {
 
     /// All replays that are known, the newest first: plans of this gateway, and jobs of any.
     func list(_ call: OperatorCall) throws(APIProblem) -> APIAnswer {
-        let query = try call.query(["limit", "cursor"])
+        let query = try call.query()
         let limit = try query.integer("limit", in: 1...1000, default: 100)
         guard query["cursor"].map({ PlanStore.isID($0) }) ?? true else { throw .badCursor }
         let (drafts, publisher, log) = (drafts.all(for: call.publisher), call.publisher, try jobStates())
@@ -189,7 +189,7 @@ struct ReplayDesk: Sendable {
 
     /// One replay: its plan, how it stands and, where that costs little or was asked for, what became of its requests.
     func show(_ id: String, for call: OperatorCall) throws(APIProblem) -> APIAnswer {
-        let query = try call.query(["results", "rate"])
+        let query = try call.query()
         let rate = try query.integer("rate", in: 1...1_000_000)
         if let draft = drafts.all(for: call.publisher)[id] {
             return APIAnswer(status: 200, json: draft.json(id: id), headers: ["Cache-Control": "no-store"])
@@ -212,7 +212,7 @@ struct ReplayDesk: Sendable {
 
     /// A page of what the plan and its runs have left, and of what no run has come to, in the plan's order.
     func leftovers(of id: String, for call: OperatorCall) throws(APIProblem) -> APIAnswer {
-        let query = try call.query(["limit", "cursor"])
+        let query = try call.query()
         let limit = try query.integer("limit", in: 1...1000, default: 100)
         let start = try query["cursor"].map { text throws(APIProblem) in
             guard let start = Int64(text), start >= 0 else { throw .badCursor }
@@ -297,14 +297,14 @@ struct ReplayDesk: Sendable {
     }
 
     /// Has a job's runner, wherever it is, pause, go on or stop.
-    func command(_ verb: OperatorRoute.ReplayVerb, of id: String, for call: OperatorCall) throws(APIProblem) -> APIAnswer {
+    func command(_ kind: JobCommand.Kind, of id: String, for call: OperatorCall) throws(APIProblem) -> APIAnswer {
         try BodyReader(call.request, members: []).check()
-        if verb == .stop, drafts.all(for: call.publisher)[id] != nil, drafts.cancel(id) {
+        if kind == .stop, drafts.all(for: call.publisher)[id] != nil, drafts.cancel(id) {
             return APIAnswer(status: 202, json: JSONObject(["id": id, "state": "stopping"]).bytes)
         }
         let shown = try find(id, for: call.publisher)
-        guard let job = shown.job, let kind = JobCommand.Kind(rawValue: verb.rawValue) else { throw .replayNotRunning }
-        if verb == .resume { try requireNoOther(than: id, of: job.record.tenant) }
+        guard let job = shown.job else { throw .replayNotRunning }
+        if kind == .resume { try requireNoOther(than: id, of: job.record.tenant) }
         let answer = try APIProblem.catching { () throws(JobFailure) in
             try context.request(kind, of: job, actor: call.publisher.actor)
         }
@@ -319,7 +319,7 @@ struct ReplayDesk: Sendable {
             return APIAnswer(status: 200, json: JSONObject(["id": id, "state": "stopped"]).bytes)
         case .noRunner: throw .replayNotRunning
         case .late:
-            return APIAnswer(status: 202, json: JSONObject(["id": id, "state": shown.state, "asked": verb.rawValue]).bytes)
+            return APIAnswer(status: 202, json: JSONObject(["id": id, "state": shown.state, "asked": kind.rawValue]).bytes)
         }
     }
 

@@ -16,12 +16,8 @@ struct ResultDesk: Sendable {
     private static let patience = Duration.seconds(5)
     /// The most items of a page, and the bytes of results beyond which it ends.
     private static let limits = (items: 1...500, byteCount: 8 << 20)
-    /// The limits of pages in words.
-    static let limitText = "100 by default; at most 500 results, 100 dead letters (50 by default), or 1,000 of others"
     /// The longest `Link` to a next page. It leaves as much room in a head as header fields need.
     private static let longestLink = 6 << 10
-    private static let listNames: Set<String> = ["filter", "zone", "from", "to", "limit", "cursor"]
-    private static let letterNames: Set<String> = ["since", "until", "code", "limit", "cursor", "payload", "id"]
 
     let context: JobContext
     let answers: ResultAnswers
@@ -45,7 +41,7 @@ struct ResultDesk: Sendable {
 
     /// Reads what list a call wants. Nothing is searched for that.
     func wanted(by call: OperatorCall) throws(APIProblem) -> Wanted {
-        let query = try call.query(Self.listNames)
+        let query = try call.query()
         let limit = try query.integer("limit", in: Self.limits.items, default: 100)
         let cursor = try query["cursor"].map { text throws(APIProblem) in
             guard let cursor = ListCursor(text) else { throw .badCursor }
@@ -130,7 +126,7 @@ struct ResultDesk: Sendable {
 
     /// Failures by cause, as `pushfan failed --all` groups them.
     func failures(_ call: OperatorCall) throws(APIProblem) -> APIAnswer {
-        let query = try call.query(["filter", "zone"])
+        let query = try call.query()
         let filter = try CallerFilter(CallerFilter.Text(query), at: context.now(), for: call.publisher)
         try filter.requireResults(of: "failures")
         let report = try APIProblem.catching { () throws(JobFailure) in
@@ -143,7 +139,7 @@ struct ResultDesk: Sendable {
 
     /// One page of dead letters, newest first.
     func deadLetters(_ call: OperatorCall) throws(APIProblem) -> APIAnswer {
-        let query = try call.query(Self.letterNames)
+        let query = try call.query()
         let isWhole = try query.isTrue("payload")
         guard !isWhole || call.publisher.scopes.contains(.payload) else { throw .forbiddenScope(.payload) }
         let terms = DeadLetterPage.Terms(limit: try query.integer("limit", in: 1...100, default: 50), withValues: isWhole)
@@ -173,7 +169,7 @@ extension CallerFilter.Text {
     /// The members of a query, or of a search's body, where a cursor knows the zone of the first page.
     init(_ query: [String: String], zone: String? = nil) {
         self.init(
-            filter: query["filter"] ?? "", zone: query["zone"] ?? zone ?? LocalZone.utc.name, from: query["from"], to: query["to"]
+            filter: query["filter"] ?? "", zone: query.zone ?? zone ?? LocalZone.utc.name, from: query["from"], to: query["to"]
         )
     }
 }

@@ -11,7 +11,9 @@ import Users
 
 /// A call about one request, whose key is right.
 struct LookupCall: Sendable {
-    let route: RequestRoute
+    let operation: APIOperation.Lookup
+    /// The id of the request.
+    let id: String
     /// The call, whole.
     let request: HTTPServerRequest
     /// The caller that asks.
@@ -74,10 +76,9 @@ struct LookupEndpoints: Sendable {
     /// Answers a call, before it returns or later. Called on any thread.
     func answer(_ call: LookupCall) {
         do throws(APIProblem) {
-            let query = try LookupQuery(call.request)
-            switch call.route {
-            case .show(let id):
-                try Self.checkMaySee(call.asker)
+            let (id, query) = (call.id, try LookupQuery(call.request, of: call.operation))
+            switch call.operation {
+            case .showRequest:
                 guard !query.wantsPayload || call.asker.mayReadPayload else { throw .forbiddenScope(.payload) }
                 let deadline = lookup.clock.now().advanced(by: .seconds(query.wait))
                 findSearched(id, at: query.place, for: call.asker) { found in
@@ -87,8 +88,7 @@ struct LookupEndpoints: Sendable {
                     case .success(nil): searchLife(of: id, query: query, until: deadline, for: call)
                     }
                 }
-            case .events(let id):
-                try Self.checkMaySee(call.asker)
+            case .followRequest:
                 guard call.request.headers.single("Last-Event-ID") != EventFrames.endID else {
                     // The one status at which a browser does not connect again (HTML standard, section 9.2.2).
                     return call.answer(APIAnswer(status: 204))
@@ -101,18 +101,13 @@ struct LookupEndpoints: Sendable {
                         findLife(of: id, for: call) { $0.map { follow($0, for: call) } ?? call.refuse(.unknownRequest) }
                     }
                 }
-            case .cancel(let id):
-                guard call.asker.mayPublish || call.asker.mayOperate else { throw .forbiddenScope(.publish) }
+            case .cancelRequest:
                 let reason = try RequestCancelling.reason(in: call.request)
                 findToCancel(id, at: query.place, for: call) { cancel($0, reason: reason, for: call) }
             }
         } catch {
             call.refuse(error)
         }
-    }
-
-    private static func checkMaySee(_ asker: Asker) throws(APIProblem) {
-        guard asker.mayPublish || asker.mayRead else { throw .forbiddenScope(.read) }
     }
 
     /// Finds a request as ``find(_:at:for:then:)`` does, and searches its final result, if need be.

@@ -7,9 +7,6 @@ import ResultQuery
 
 /// The terms of a lookup beside the id: `?wait=`, `?at=` with `time=`, `?zone=`, and the header fields `Prefer` and `If-None-Match`.
 struct LookupQuery: Sendable, Equatable {
-    /// The longest wait, in seconds.
-    static let longestWait = 30
-
     /// Seconds to wait for the final state, 0 to 30.
     var wait = 0
     /// True if the answer must say the wait: it is a preference (RFC 7240), or the longest in place of a longer one.
@@ -26,30 +23,30 @@ struct LookupQuery: Sendable, Equatable {
     /// Reads the query and the header fields of a call.
     ///
     /// - Throws: 400 for a member that cannot be understood. A preference that cannot be is passed over (RFC 7240, section 2).
-    init(_ request: HTTPServerRequest) throws(APIProblem) {
-        let query = QueryItems(request.percentDecodedQuery)
-        if let text = try query.value("wait") {
+    init(_ request: HTTPServerRequest, of operation: APIOperation.Lookup) throws(APIProblem) {
+        let query = try operation.row.query(of: request)
+        if let text = query["wait"] {
             guard let seconds = Self.seconds(text[...]) else {
-                throw .invalid("wait must be whole seconds; more than \(Self.longestWait) count as \(Self.longestWait).")
+                throw .invalid("wait must be whole seconds; more than \(APILimit.wait) count as \(APILimit.wait).")
             }
-            (wait, isPreferred) = (min(seconds, Self.longestWait), seconds > Self.longestWait)
+            (wait, isPreferred) = (min(seconds, APILimit.wait), seconds > APILimit.wait)
         } else if let seconds = Self.preferredWait(request.headers) {
             (wait, isPreferred) = (seconds, true)
         }
-        wantsLife = try Self.isTrue("life", in: query)
-        wantsPayload = try Self.isTrue("payload", in: query)
+        wantsLife = try query.isTrue("life")
+        wantsPayload = try query.isTrue("payload")
         if wantsLife || wantsPayload {
-            guard try query.value("wait") == nil else { throw .invalid("wait is for the state alone, without life and payload.") }
+            guard query["wait"] == nil else { throw .invalid("wait is for the state alone, without life and payload.") }
             (wait, isPreferred) = (0, false)
         }
-        if let text = try query.value("zone") {
+        if let text = query.zone {
             guard LocalZone.isName(text) || LocalZone(named: text) != nil else {
                 throw .invalid("zone must be the name of a time zone, such as Europe/Berlin, or +01:00.")
             }
             // A name that this machine does not know: the verdict says that its moments are in UTC.
             zone = LocalZone(named: text) ?? .utc
         }
-        if let text = try query.value("at") {
+        if let text = query["at"] {
             guard let found = Self.place(text) else {
                 throw .invalid("at must be TOPIC/PARTITION/OFFSET, as Location has it.")
             }
@@ -58,20 +55,12 @@ struct LookupQuery: Sendable, Equatable {
     }
 
     /// Milliseconds since 1970, as `Location` has them. A `time` without a place says nothing.
-    private static func time(in query: QueryItems) throws(APIProblem) -> Timestamp? {
-        guard let text = try query.value("time") else { return nil }
+    private static func time(in query: [String: String]) throws(APIProblem) -> Timestamp? {
+        guard let text = query["time"] else { return nil }
         guard isNumber(text[...]), let milliseconds = Int64(text) else {
             throw .invalid("time must be the milliseconds since 1970 that Location has.")
         }
         return Timestamp(milliseconds: milliseconds)
-    }
-
-    private static func isTrue(_ name: String, in query: QueryItems) throws(APIProblem) -> Bool {
-        switch try query.value(name) {
-        case nil, "false": return false
-        case "true": return true
-        default: throw .invalid("\(name) must be true or false.")
-        }
     }
 
     /// The seconds of the preference `wait`, at most 30, nil for none. The first one counts.
@@ -79,7 +68,7 @@ struct LookupQuery: Sendable, Equatable {
         for preference in headers.members("Prefer") {
             let word = preference.unquotedParts(between: ";")[0].unquotedParts(between: "=")
             guard word[0].equalsIgnoringCase("wait") else { continue }
-            return word.count == 2 ? word[1].unquoted.flatMap { seconds($0[...]) }.map { min($0, longestWait) } : nil
+            return word.count == 2 ? word[1].unquoted.flatMap { seconds($0[...]) }.map { min($0, APILimit.wait) } : nil
         }
         return nil
     }

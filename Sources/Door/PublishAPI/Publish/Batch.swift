@@ -3,9 +3,6 @@ import PushModel
 
 /// The requests of a batch, in their order, each as it would stand alone.
 struct Batch: Sendable {
-    /// The most requests.
-    static let maximumCount = 1000
-
     /// Each request, not checked yet: at least one.
     let items: [[UInt8]]
     /// The line of the body on which each begins, from 1; none where faults of JSON are not the items' own.
@@ -14,7 +11,7 @@ struct Batch: Sendable {
     /// Reads a batch as far as it is not about single requests. 400 for what is no JSON, 413, and 422 for another value than a
     /// batch, for an empty batch and one of more than 1,000 items.
     init(_ body: [UInt8], form: BatchForm) throws(APIProblem) {
-        guard body.count <= BodyLimit.batch else { throw .bodyTooLarge(limit: BodyLimit.batch) }
+        guard body.count <= APILimit.batchByteCount else { throw .bodyTooLarge(limit: APILimit.batchByteCount) }
         switch form {
         case .lines: (items, lines) = try Self.lines(of: body)
         case .list, .events: (items, lines) = (try Self.elements(of: body, in: form), [])
@@ -29,8 +26,8 @@ struct Batch: Sendable {
         while start < body.count {
             let end = body[start...].firstIndex(of: UInt8(ascii: "\n")) ?? body.count
             let line = body[start..<end]
-            if !line.allSatisfy({ JSONBody.isSpace($0) }) {
-                guard items.count < maximumCount else { throw tooMany(.lines) }
+            if !line.allSatisfy({ isSpace($0) }) {
+                guard items.count < APILimit.batchCount else { throw tooMany(.lines) }
                 items.append(Array(line))
                 numbers.append(number)
             }
@@ -51,7 +48,7 @@ struct Batch: Sendable {
         guard document.kind(of: list) == .array else {
             throw .batchRefused(at: pointer(form), because: "This must be a list of requests.")
         }
-        guard document.childCount(of: list) <= maximumCount else { throw tooMany(form) }
+        guard document.childCount(of: list) <= APILimit.batchCount else { throw tooMany(form) }
         var items: [[UInt8]] = []
         items.reserveCapacity(document.childCount(of: list))
         document.forEachElement(of: list) { element in
@@ -89,7 +86,7 @@ struct Batch: Sendable {
     }
 
     private static func tooMany(_ form: BatchForm) -> APIProblem {
-        .batchRefused(at: pointer(form), because: "A batch has at most \(maximumCount) requests.")
+        .batchRefused(at: pointer(form), because: "A batch has at most \(APILimit.batchCount) requests.")
     }
 
     private static func pointer(_ form: BatchForm) -> String { form == .list ? "/requests" : "" }

@@ -4,9 +4,6 @@ import HTTPServing
 
 /// A key under which a call may be repeated: the header `Idempotency-Key`, an RFC 8941 string with its quotes, or bare.
 struct IdempotencyKey: Sendable, Equatable {
-    /// The most bytes that it may have.
-    static let maximumByteCount = 255
-
     /// The key, without quotes and escapes.
     let text: String
 
@@ -21,7 +18,9 @@ struct IdempotencyKey: Sendable, Equatable {
     init?(_ value: String) {
         let bytes = Array(value.utf8)
         guard let key = bytes.first == UInt8(ascii: "\"") ? Self.unquoted(bytes) : bytes else { return nil }
-        guard (1...Self.maximumByteCount).contains(key.count), key.allSatisfy({ (0x20...0x7E).contains($0) }) else { return nil }
+        guard (1...APILimit.idempotencyKeyByteCount).contains(key.count), key.allSatisfy({ (0x20...0x7E).contains($0) }) else {
+            return nil
+        }
         text = String(decoding: key, as: UTF8.self)
     }
 
@@ -53,11 +52,4 @@ struct IdempotencyKey: Sendable, Equatable {
         }
         return isEscaped ? nil : content
     }
-}
-
-extension APIProblem {
-    /// 400 for a header that is no key.
-    static let idempotencyKeyInvalid = APIProblem(
-        400, code: .idempotencyKeyInvalid,
-        detail: "Idempotency-Key must be there once, with 1 to \(IdempotencyKey.maximumByteCount) printable ASCII characters.")
 }

@@ -37,7 +37,7 @@ struct Publication: Sendable {
     init(
         _ submission: Submission, by publisher: Publisher, at now: Timestamp, buffers: inout Buffers, newID: () -> String
     ) throws(APIProblem) {
-        guard submission.body.count <= BodyLimit.request else { throw .bodyTooLarge(limit: BodyLimit.request) }
+        guard submission.body.count <= APILimit.requestByteCount else { throw .bodyTooLarge(limit: APILimit.requestByteCount) }
         let rights = PublishRights(publisher: publisher, hubs: buffers.hubs)
         try rights.checkScope()
         let (event, isEnvelope) = try Self.read(submission, at: now, into: &buffers.request)
@@ -56,7 +56,7 @@ struct Publication: Sendable {
         let tenant = publisher.tenant ?? request.tenant.map { request.document.string($0) }
         let id = try Self.id(of: request, for: tenant, in: submission, by: publisher) ?? newID()
         let json = Self.json(of: request, in: submission.body, isEnvelope: isEnvelope, id: id, tenant: publisher.tenant)
-        guard json.count <= BodyLimit.request else { throw .refused([Self.tooLarge]) }
+        guard json.count <= APILimit.requestByteCount else { throw .refused([Self.tooLarge]) }
         var outgoing = OutgoingRequest(json, saying: request, isEvent: false)
         outgoing.id = id
         outgoing.source = publisher.source
@@ -137,5 +137,5 @@ struct Publication: Sendable {
     }
 
     private static let tooLarge = RequestFault(
-        .recordTooLarge, at: "", message: "With its id and tenant the request has more than \(BodyLimit.request) bytes.")
+        .recordTooLarge, at: "", message: "With its id and tenant the request has more than \(APILimit.requestByteCount) bytes.")
 }

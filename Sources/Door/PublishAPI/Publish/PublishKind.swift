@@ -1,7 +1,12 @@
 import GatewayAPI
 import HTTPServing
 
-/// What a call asks for that brings requests, by its route and its media type.
+extension APIOperation.Publish {
+    /// 415 for a body of a media type that it does not take.
+    var noMediaType: APIProblem { self == .publishBatch ? .noBatchMediaType : .noRequestMediaType }
+}
+
+/// What a call asks for that brings requests, by its operation and its media type.
 enum PublishKind: Sendable, Equatable {
     /// One request is written.
     case single(PublishForm)
@@ -10,9 +15,9 @@ enum PublishKind: Sendable, Equatable {
     /// One is checked, and nothing is written.
     case trial(PublishForm)
 
-    /// The kind of a call. Nil for another route, and for a media type that the route does not take.
-    init?(_ route: Route, headers: HTTPFields) {
-        switch route {
+    /// The kind of a call. Nil for a media type that the operation does not take.
+    init?(_ operation: APIOperation.Publish, headers: HTTPFields) {
+        switch operation {
         case .publish:
             let type = headers.mediaType
             if type == BatchForm.eventsType {
@@ -27,7 +32,6 @@ enum PublishKind: Sendable, Equatable {
         case .explain:
             guard let form = PublishForm(headers.mediaType, headers: headers) else { return nil }
             self = .trial(form)
-        default: return nil
         }
     }
 
@@ -37,8 +41,8 @@ enum PublishKind: Sendable, Equatable {
     /// The most bytes of the body.
     var maximumByteCount: Int {
         switch self {
-        case .single, .trial: BodyLimit.request
-        case .batch: BodyLimit.batch
+        case .single, .trial: APILimit.requestByteCount
+        case .batch: APILimit.batchByteCount
         }
     }
 }

@@ -1,12 +1,13 @@
-import Jobs
-import PushModel
+internal import Jobs
+internal import Keys
+internal import PushModel
 
 // The row of incidents (page Gateway, "Find and repair").
 extension APIOperation {
     static let listIncidentsRow = Row(
-        method: "GET", path: "/v1/incidents",
-        summary: "Lists what was out or held to a rate in the last 14 days, newest first, \(IncidentWatch.answerLimit) at most.",
-        access: .key,
+        method: "GET", path: "/v1/incidents", label: "incidents",
+        summary: "Lists what was out or held to a rate in the last 14 days, newest first, \(APILimit.incidentCount) at most.",
+        access: .key([.read], allTenants: true), work: .scan,
         parameters: [
             Parameter(name: "since", schema: JSONSchema.text(), summary: "Those that lasted then or later.", example: "1d")
         ],
@@ -29,7 +30,7 @@ extension APIOperation {
                             ]
                         ]
                     ]))
-        ], problems: fleetProblems)
+        ], problems: searchProblems)
 
     private static let incident = JSONSchema.object(
         [

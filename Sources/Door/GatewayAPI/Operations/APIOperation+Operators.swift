@@ -1,25 +1,30 @@
-import Jobs
-import PushModel
-import ResultQuery
+internal import Jobs
+internal import Keys
+internal import PushModel
+internal import ResultQuery
 
 // The rows of what finds, repairs and shows (page Gateway, "Find and repair").
 extension APIOperation {
     static let listFailuresRow = Row(
-        method: "GET", path: "/v1/failures", summary: "Groups failures by cause, hub and platforms, as `pushfan failed` does.",
-        access: .key, parameters: [filterParameter("since:1h"), zoneParameter], answers: [failureReport], problems: searchProblems
+        method: "GET", path: "/v1/failures", label: "failures",
+        summary: "Groups failures by cause, hub and platforms, as `pushfan failed` does.",
+        access: .key([.read]), work: .search, parameters: [filterParameter("since:1h"), zoneParameter], answers: [failureReport],
+        problems: searchProblems
     )
 
     static let searchFailuresRow = Row(
-        method: "POST", path: "/v1/failures:search", summary: "Groups failures, with a filter that may be longer than a head.",
-        access: .key,
+        method: "POST", path: "/v1/failures:search", label: "failures.search",
+        summary: "Groups failures, with a filter that may be longer than a head.",
+        access: .key([.read]), work: .scan,
         body: Content(
             schema: JSONSchema.input([("filter", JSONSchema.text()), ("zone", JSONSchema.text())], required: []),
             example: ["filter": "since:1h"], isRequired: false),
         answers: [failureReport], problems: searchProblems + [Problem(status: 422, codes: [.invalidRequest])])
 
     static let listDeadLettersRow = Row(
-        method: "GET", path: "/v1/deadletters", summary: "Lists records that could not be understood, newest first.",
-        access: .key,
+        method: "GET", path: "/v1/deadletters", label: "deadletters",
+        summary: "Lists records that could not be understood, newest first.",
+        access: .key([.read], allTenants: true), work: .scan,
         parameters: [
             Parameter(name: "since", schema: JSONSchema.text(), summary: "Those written since then.", example: "7d"),
             Parameter(name: "until", schema: JSONSchema.text(), summary: "Those written before then.", example: "1h"),
@@ -50,11 +55,12 @@ extension APIOperation {
                             "code": "invalid_json", "bytes": 31, "can_go_back": false, "left": "invalid",
                         ]
                     ], [("searched", JSONSchema.count)], ["searched": 1]))
-        ], problems: searchProblems + [Problem(status: 403, codes: [.forbiddenTenant])])
+        ], problems: searchProblems)
 
     static let showStatusRow = Row(
-        method: "GET", path: "/v1/status", summary: "Shows how workers are and why requests wait, as `pushfan status` does.",
-        access: .key,
+        method: "GET", path: "/v1/status", label: "status",
+        summary: "Shows how workers are and why requests wait, as `pushfan status` does.",
+        access: .key([.read], allTenants: true), work: .act,
         answers: [
             Answer(
                 summary: "The state of the fleet, a few seconds old at most.",
@@ -65,12 +71,12 @@ extension APIOperation {
                             ("orders", JSONSchema.list(of: [:])), ("orders_problem", JSONSchema.text()),
                         ], required: [], isOpen: true),
                     example: ["workers": [], "index": ["state": "current", "records": 4711, "behind": 0]]))
-        ], problems: fleetProblems)
+        ], problems: searchProblems)
 
     static let followStatusRow = Row(
-        method: "GET", path: "/v1/status/events",
+        method: "GET", path: "/v1/status/events", label: "status.events",
         summary: "Follows the fleet: its work, hubs and workers each second, the backlog every 5 s, as server-sent events.",
-        access: .key,
+        access: .key([.read], allTenants: true), work: .find,
         answers: [
             Answer(
                 summary:
@@ -78,7 +84,7 @@ extension APIOperation {
                     + "end. The last ones first.",
                 content: events("event: fleet\nid: 1\ndata: {\"kafka\":{\"reachable\":true}}\n\n"))
         ],
-        problems: fleetProblems)
+        problems: searchProblems)
 
     private static let latency = JSONSchema.object(
         [
@@ -87,10 +93,13 @@ extension APIOperation {
         ], required: ["count", "p50_ms", "p95_ms", "p99_ms"], isOpen: true)
 
     static let showHistoryRow = Row(
-        method: "GET", path: "/v1/history", summary: "Shows the last hour: input, outcomes, calls and backlog of each minute.",
-        access: .key,
+        method: "GET", path: "/v1/history", label: "history",
+        summary: "Shows the last hour: input, outcomes, calls and backlog of each minute.",
+        access: .key([.read], allTenants: true), work: .find,
         parameters: [
-            Parameter(name: "minutes", schema: JSONSchema.count, summary: "How many, \(History.span) at most.", example: "60")
+            Parameter(
+                name: "minutes", schema: JSONSchema.count, summary: "How many, \(APILimit.historyMinutes) at most.", example: "60"
+            )
         ],
         answers: [
             Answer(
@@ -116,33 +125,35 @@ extension APIOperation {
                         ]
                     ], [("since", JSONSchema.moment), ("step_ms", JSONSchema.count)],
                     ["since": "2026-11-21T16:01:00.000Z", "step_ms": 60_000]))
-        ], problems: fleetProblems)
+        ], problems: searchProblems)
 
     // MARK: Replays
 
     static let listReplaysRow = Row(
-        method: "GET", path: "/v1/replays", summary: "Lists plans of this gateway and replays of any, newest first.",
-        access: .key,
+        method: "GET", path: "/v1/replays", label: "replays.list",
+        summary: "Lists plans of this gateway and replays of any, newest first.",
+        access: .key([.read, .replay]), work: .find,
         parameters: [limitParameter, cursorParameter],
-        answers: [Answer(summary: "A page.", content: list(of: replay, example: [exampleReplay]))], problems: replayProblems)
+        answers: [Answer(summary: "A page.", content: list(of: replay, example: [exampleReplay]))], problems: searchProblems)
 
     static let planReplayRow = Row(
-        method: "POST", path: "/v1/replays",
+        method: "POST", path: "/v1/replays", label: "replays.plan",
         summary: "Plans a replay of failures or of dead letters. Nothing is sent, and what fails later is not in the plan.",
-        access: .key, body: planBody,
+        access: .key([.replay]), work: .find, bodyLimit: APILimit.requestByteCount, body: planBody,
         answers: [
             Answer(status: 201, summary: "The plan, its price and ten samples. Its ETag is needed to run it.", content: plan),
             Answer(status: 202, summary: "It takes longer; Location has it.", content: plan),
         ],
-        problems: replayProblems + [
+        problems: searchProblems + [
             Problem(status: 403, codes: [.forbiddenTenant, .forbiddenSource]),
             Problem(status: 422, codes: [.invalidRequest, .tooManyMatches]),
             Problem(status: 501, codes: [.notConfigured]),
         ])
 
     static let showReplayRow = Row(
-        method: "GET", path: "/v1/replays/{id}", summary: "Shows a plan, how far it is, and what became of its requests.",
-        access: .key,
+        method: "GET", path: "/v1/replays/{id}", label: "replays.show",
+        summary: "Shows a plan, how far it is, and what became of its requests.",
+        access: .key([.read, .replay]), work: .act,
         parameters: [
             replayIDParameter,
             Parameter(
@@ -152,25 +163,28 @@ extension APIOperation {
                 name: "rate", schema: JSONSchema.integer(1...1_000_000),
                 summary: "Requests a second, for its price; its own by default.",
                 example: "500"),
-        ], answers: [Answer(summary: "The replay.", content: plan)], problems: replayProblems + [notThere])
+        ], answers: [Answer(summary: "The replay.", content: plan)], problems: searchProblems + [notThere])
 
     static let deletePlanRow = Row(
-        method: "DELETE", path: "/v1/replays/{id}", summary: "Deletes a plan that was never run, or could not be made.",
-        access: .key, parameters: [replayIDParameter],
+        method: "DELETE", path: "/v1/replays/{id}", label: "replays.delete",
+        summary: "Deletes a plan that was never run, or could not be made.",
+        access: .key([.replay]), work: .act, parameters: [replayIDParameter],
         answers: [Answer(status: 204, summary: "It is deleted.")],
-        problems: replayProblems + [notThere, Problem(status: 409, codes: [.replayRunning, .replayEnded])])
+        problems: searchProblems + [notThere, Problem(status: 409, codes: [.replayRunning, .replayEnded])])
 
     static let followReplayRow = Row(
-        method: "GET", path: "/v1/replays/{id}/events", summary: "Follows a replay until it rests, as server-sent events.",
-        access: .key, parameters: [replayIDParameter],
+        method: "GET", path: "/v1/replays/{id}/events", label: "replays.events",
+        summary: "Follows a replay until it rests, as server-sent events.",
+        access: .key([.read, .replay]), work: .find, parameters: [replayIDParameter],
         answers: [
             Answer(summary: "Events `progress`, and one at the end.", content: events("event: end\nid: end\ndata: {}\n\n")),
             Answer(status: 204, summary: "Last-Event-ID says that the end was seen."),
-        ], problems: replayProblems + [notThere])
+        ], problems: searchProblems + [notThere])
 
     static let listLeftoversRow = Row(
-        method: "GET", path: "/v1/replays/{id}/leftovers",
-        summary: "Lists what the plan and its runs have left, and why, and what no run has come to.", access: .key,
+        method: "GET", path: "/v1/replays/{id}/leftovers", label: "replays.leftovers",
+        summary: "Lists what the plan and its runs have left, and why, and what no run has come to.",
+        access: .key([.read, .replay]), work: .act,
         parameters: [replayIDParameter, limitParameter, cursorParameter],
         answers: [
             Answer(
@@ -180,10 +194,11 @@ extension APIOperation {
                         [("request_id", JSONSchema.text()), ("origin", JSONSchema.text()), ("left", JSONSchema.text())],
                         required: ["request_id", "origin", "left"], isOpen: true),
                     example: [["request_id": "order-4711", "origin": "push.requests.v1:3:12345", "left": "gone"]]))
-        ], problems: replayProblems + [notThere])
+        ], problems: searchProblems + [notThere])
 
     static let runReplayRow = Row(
-        method: "POST", path: "/v1/replays/{id}:run", summary: "Runs a plan, or goes on with it.", access: .key,
+        method: "POST", path: "/v1/replays/{id}:run", label: "replays.run", summary: "Runs a plan, or goes on with it.",
+        access: .key([.replay]), work: .act,
         parameters: [
             replayIDParameter,
             Parameter(
@@ -215,7 +230,8 @@ extension APIOperation {
 
     private static func commandRow(_ verb: String, _ summary: String) -> Row {
         Row(
-            method: "POST", path: "/v1/replays/{id}:\(verb)", summary: summary, access: .key, parameters: [replayIDParameter],
+            method: "POST", path: "/v1/replays/{id}:\(verb)", label: "replays.\(verb)", summary: summary, access: .key([.replay]),
+            work: .act, parameters: [replayIDParameter],
             body: Content(schema: JSONSchema.object([], required: []), example: [:], isRequired: false),
             answers: [
                 Answer(summary: "It is done.", content: plan),
@@ -251,22 +267,17 @@ extension APIOperation {
     }
 
     static let limitParameter = Parameter(
-        name: "limit", schema: JSONSchema.integer(1...1000), summary: "The most items; \(ResultDesk.limitText).", example: "20")
+        name: "limit", schema: JSONSchema.integer(1...1000), summary: "The most items; \(APILimit.pageText).", example: "20")
     static let cursorParameter = Parameter(
         name: "cursor", schema: JSONSchema.text(), summary: "Where to go on: `next` of the page before.", example: "0")
     private static let replayIDParameter = Parameter(
         name: "id", place: .path, schema: JSONSchema.text(), summary: "The replay's id.",
         example: "01997c5e-8c00-7a31-9d42-6b1f0e8d5c37")
 
-    private static let keyProblems = [
-        Problem(status: 403, codes: [.forbiddenScope]), Problem(status: 429, codes: [.rateLimited, .tooManyRequests]),
-    ]
-    static let searchProblems = keyProblems + [Problem(status: 503, codes: [.brokerUnavailable])]
-    static let fleetProblems = searchProblems + [Problem(status: 403, codes: [.forbiddenTenant])]
-    private static let replayProblems = searchProblems
+    static let searchProblems = [Problem(status: 503, codes: [.brokerUnavailable])]
     private static let notThere = Problem(status: 404, codes: [.notFound])
     private static let commandProblems =
-        replayProblems + [notThere, Problem(status: 409, codes: [.replayRunning, .replayEnded, .replayNotRunning])]
+        searchProblems + [notThere, Problem(status: 409, codes: [.replayRunning, .replayEnded, .replayNotRunning])]
 
     static func list(
         of item: JSONTree, example: JSONTree, _ members: [(String, JSONTree)] = [], _ examples: JSONTree = [:],
@@ -279,7 +290,7 @@ extension APIOperation {
             example: (["items": example] as JSONTree).adding(examples))
     }
 
-    private static func events(_ example: String) -> Content {
+    static func events(_ example: String) -> Content {
         Content(mediaType: "text/event-stream", schema: JSONSchema.text(), example: .text(example))
     }
 

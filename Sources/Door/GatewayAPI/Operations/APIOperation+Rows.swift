@@ -2,18 +2,29 @@ import Basics
 import FanOut
 import PushModel
 
-// The rows of `/` and `/api` (page Gateway).
+// The rows of `/`, `/api` and `/ui` (page Gateway).
 extension APIOperation {
+    /// The text for a browser.
+    static let welcomeText =
+        "pushfan gateway\nApps register at /api/register and notify at /api/notifications. Back ends publish at /v1/requests.\n"
+
+    /// The version of OpenAPI.
+    static let openAPIVersion = "3.1.0"
+
+    /// The words of the tutorials' apps for platforms, which are the usual ones.
+    private static let platforms = ["apns", "fcm", "gcm", "fcmv1", "wns", "browser"]
+
     static let welcomeRow = Row(
-        method: "GET", path: "/", summary: "Shows two lines of text.", access: .anyone,
+        method: "GET", path: "/", label: "welcome", summary: "Shows two lines of text.", access: .anyone,
         answers: [
             Answer(
                 summary: "Text for a browser.",
-                content: Content(mediaType: "text/plain", schema: JSONSchema.text(), example: .text(Routes.welcome)))
+                content: Content(mediaType: "text/plain", schema: JSONSchema.text(), example: .text(welcomeText)))
         ])
 
     static let newRegistrationRow = Row(
-        method: "POST", path: "/api/register", summary: "Gives the id of the device with a handle, or a new one.",
+        method: "POST", path: "/api/register", label: "register.new",
+        summary: "Gives the id of the device with a handle, or a new one.",
         parameters: [
             Parameter(
                 name: "handle", schema: JSONSchema.text(), summary: "The device's handle; without it the id is always new.",
@@ -23,12 +34,13 @@ extension APIOperation {
         problems: hubProblems)
 
     static let putRegistrationRow = Row(
-        method: "PUT", path: "/api/register/{id}", summary: "Registers a device of the caller, or changes it.",
+        method: "PUT", path: "/api/register/{id}", label: "register.put",
+        summary: "Registers a device of the caller, or changes it.",
         parameters: [idParameter],
         body: Content(
             schema: JSONSchema.input(
                 [
-                    ("Platform", JSONSchema.words(RegisterBody.platforms).described("In any case.")),
+                    ("Platform", JSONSchema.words(platforms).described("In any case.")),
                     ("Handle", JSONSchema.text().described("The device's address at its push service.")),
                     (
                         "Tags",
@@ -41,15 +53,16 @@ extension APIOperation {
         problems: [Problem(status: 404, codes: [.notFound])] + hubProblems)
 
     static let deleteRegistrationRow = Row(
-        method: "DELETE", path: "/api/register/{id}", summary: "Removes a device of the caller.", parameters: [idParameter],
+        method: "DELETE", path: "/api/register/{id}", label: "register.delete", summary: "Removes a device of the caller.",
+        parameters: [idParameter],
         answers: [Answer(summary: "The device is not registered any more.")],
         problems: [Problem(status: 404, codes: [.notFound])] + hubProblems)
 
     static let notifyRow = Row(
-        method: "POST", path: "/api/notifications", summary: "Sends a text to the devices of a user.",
+        method: "POST", path: "/api/notifications", label: "notify", summary: "Sends a text to the devices of a user.",
         parameters: [
             Parameter(
-                name: "pns", schema: JSONSchema.words(NotifyQuery.platforms),
+                name: "pns", schema: JSONSchema.words(platforms.filter { $0 != "browser" }),
                 summary: "The platform, in any case; together with to_tag.", example: "apns"),
             Parameter(
                 name: "to_tag", schema: JSONSchema.text(1...UserName.maximumByteCount),
@@ -67,7 +80,8 @@ extension APIOperation {
         ] + kafkaProblems)
 
     static let secureTextRow = Row(
-        method: "GET", path: "/api/notifications/{id}", summary: "Gives the text of a secure push to the user it was sent to.",
+        method: "GET", path: "/api/notifications/{id}", label: "notify.text",
+        summary: "Gives the text of a secure push to the user it was sent to.",
         parameters: [
             Parameter(
                 name: "id", place: .path, schema: JSONSchema.text(), summary: "The id that the push carries.",
@@ -86,14 +100,31 @@ extension APIOperation {
         ])
 
     static let openAPIRow = Row(
-        method: "GET", path: "/v1/openapi.json", summary: "Gives this description.", access: .anyone,
+        method: "GET", path: "/v1/openapi.json", label: "openapi", summary: "Describes these routes for programs.",
+        access: .anyone,
         answers: [
             Answer(
                 summary: "An OpenAPI 3.1 document.",
                 content: Content(
-                    schema: ["type": "object", "required": ["openapi"]], example: ["openapi": .text(APIDescription.version)])),
+                    schema: ["type": "object", "required": ["openapi"]], example: ["openapi": .text(openAPIVersion)])),
             Answer(status: 304, summary: "It is still the one of If-None-Match."),
         ])
+
+    static let showPageRow = pageRow("GET", path: "/ui", label: "page", summary: "Shows the page.")
+    static let leadToPageRow = pageRow("GET", path: "/ui/", label: "page", summary: "Leads to the page.")
+    static let giveFileRow = pageRow("GET", path: "/ui/{name}", label: "page.file", summary: "Gives a file of the page.")
+    static let showSessionRow = pageRow("GET", path: "/ui/session", label: "page.session.show", summary: "Shows the session.")
+    static let beginSessionRow = pageRow(
+        "POST", path: "/ui/session", label: "page.session.begin", summary: "Begins a session of the page.",
+        body: Content(schema: JSONSchema.input([("key", JSONSchema.text())], required: ["key"]), example: ["key": "pf_…"]))
+    static let endSessionRow = pageRow("DELETE", path: "/ui/session", label: "page.session.end", summary: "Ends the session.")
+
+    /// A row of the page, which the description does not have.
+    private static func pageRow(_ method: String, path: String, label: String, summary: String, body: Content? = nil) -> Row {
+        Row(
+            method: method, path: path, label: label, summary: summary, access: .anyone, bodyLimit: APILimit.sessionByteCount,
+            body: body, answers: [])
+    }
 
     private static let exampleID = "5b9f3f9e-8d7c-4f53-9f0b-2f1f6a1c7e11"
     private static let exampleHandle = "c0ffee00c0ffee00"

@@ -1,11 +1,12 @@
-import PushModel
+internal import Keys
+internal import PushModel
 
 // The rows of what holds, limits and cancels (page Gateway, "Hold, limit and cancel").
 extension APIOperation {
     static let listHoldsRow = Row(
-        method: "GET", path: "/v1/holds",
+        method: "GET", path: "/v1/holds", label: "holds.list",
         summary: "Lists the holds and limits that stand, newest first, as `pushfan holds` does.",
-        access: .key,
+        access: .key([.operate, .read]), work: .find,
         parameters: [
             Parameter(
                 name: "history", schema: JSONSchema.boolean, summary: "Adds those that have ended, and cancellations.",
@@ -13,7 +14,7 @@ extension APIOperation {
         ],
         answers: [
             Answer(
-                summary: "Up to \(OrderList.limit) orders, and the records that look like orders and cannot be obeyed.",
+                summary: "Up to \(APILimit.orderCount) orders, and the records that look like orders and cannot be obeyed.",
                 content: Content(
                     schema: JSONSchema.object(
                         [
@@ -31,10 +32,10 @@ extension APIOperation {
         ], problems: orderProblems)
 
     static let giveHoldRow = Row(
-        method: "POST", path: "/v1/holds",
+        method: "POST", path: "/v1/holds", label: "holds.give",
         summary:
             "Holds everything in a scope, or limits its calls, for \(OrderRecord.usual / 60_000) min unless it says another time.",
-        access: .key,
+        access: .key([.operate]), bodyLimit: APILimit.orderByteCount,
         body: Content(
             schema: JSONSchema.input(
                 [
@@ -53,10 +54,11 @@ extension APIOperation {
             Answer(
                 status: 201, summary: "It stands, and reaches every worker within a second.",
                 content: Content(schema: order, example: exampleHold))
-        ], problems: orderProblems + writeProblems + [foreign, Problem(status: 429, codes: [.tooManyRequests])])
+        ], problems: orderProblems + writeProblems + [foreign])
 
     static let releaseHoldRow = Row(
-        method: "POST", path: "/v1/holds/{id}:release", summary: "Ends a hold or a limit before its time.", access: .key,
+        method: "POST", path: "/v1/holds/{id}:release", label: "holds.release",
+        summary: "Ends a hold or a limit before its time.", access: .key([.operate]), bodyLimit: APILimit.orderByteCount,
         parameters: [
             Parameter(
                 name: "id", place: .path, schema: JSONSchema.text(), summary: "The order's id.", example: "h-7kq2m9xw4rtd8vnp")
@@ -78,9 +80,9 @@ extension APIOperation {
         ])
 
     static let cancelScopeRow = Row(
-        method: "POST", path: "/v1/requests:cancel",
+        method: "POST", path: "/v1/requests:cancel", label: "requests.cancel.scope",
         summary: "Cancels everything in a scope that was published until now and was not begun, or counts what that would be.",
-        access: .key,
+        access: .key([.operate]), bodyLimit: APILimit.orderByteCount,
         body: Content(
             schema: JSONSchema.input(
                 [
@@ -103,14 +105,11 @@ extension APIOperation {
                     schema: JSONSchema.object(
                         [("order", order), ("counts", counts)], required: ["order", "counts"], isOpen: true),
                     example: ["order": exampleCancellation, "counts": exampleCounts])),
-        ], problems: orderProblems + writeProblems + [foreign, Problem(status: 429, codes: [.tooManyRequests])])
+        ], problems: orderProblems + writeProblems + [foreign])
 
     // MARK: Parts
 
-    private static let orderProblems = [
-        Problem(status: 403, codes: [.forbiddenScope]), Problem(status: 429, codes: [.rateLimited]),
-        Problem(status: 503, codes: [.brokerUnavailable, .topicMissing]),
-    ]
+    private static let orderProblems = [Problem(status: 503, codes: [.brokerUnavailable, .topicMissing])]
     private static let writeProblems = [
         Problem(status: 413, codes: [.brokerSizeLimit]), Problem(status: 422, codes: [.invalidRequest]),
         Problem(status: 500, codes: [.brokerRefused]),

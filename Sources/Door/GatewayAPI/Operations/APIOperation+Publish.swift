@@ -1,11 +1,13 @@
-import Jobs
-import PushModel
-import ResultQuery
+internal import Jobs
+internal import Keys
+internal import PushModel
+internal import ResultQuery
 
 // The rows of `/v1/requests` (page Publish).
 extension APIOperation {
     static let publishRow = Row(
-        method: "POST", path: "/v1/requests", summary: "Publishes a request.", access: .key,
+        method: "POST", path: "/v1/requests", label: "requests.publish", summary: "Publishes a request.",
+        access: .key([.publish]),
         parameters: [idempotencyParameter, preferParameter],
         body: Content(
             schema: MessageSchema.request.body, example: exampleRequest),
@@ -16,13 +18,13 @@ extension APIOperation {
         problems: publishProblems)
 
     static let publishBatchRow = Row(
-        method: "POST", path: "/v1/requests:batch",
-        summary: "Publishes up to \(Batch.maximumCount) requests; as application/x-ndjson with a request on each line.",
-        access: .key,
+        method: "POST", path: "/v1/requests:batch", label: "requests.batch",
+        summary: "Publishes up to \(APILimit.batchCount) requests; as application/x-ndjson with a request on each line.",
+        access: .key([.publish]),
         parameters: [idempotencyParameter],
         body: Content(
             schema: JSONSchema.object(
-                [("requests", JSONSchema.list(of: MessageSchema.request.body, count: 1...Batch.maximumCount))],
+                [("requests", JSONSchema.list(of: MessageSchema.request.body, count: 1...APILimit.batchCount))],
                 required: ["requests"]),
             example: ["requests": [exampleRequest]]),
         answers: [
@@ -31,15 +33,16 @@ extension APIOperation {
         problems: publishProblems)
 
     static let explainRow = Row(
-        method: "POST", path: "/v1/requests:explain",
+        method: "POST", path: "/v1/requests:explain", label: "requests.explain",
         summary: "Says what a request would become, as `pushfan explain` does; nothing is written.",
-        access: .key, body: Content(schema: MessageSchema.request.body, example: exampleRequest),
+        access: .key([.publish]), body: Content(schema: MessageSchema.request.body, example: exampleRequest),
         answers: [
             Answer(summary: "The calls that a worker would make, or error with why it would make none.", content: explained)
         ], problems: contentProblems)
 
     static let showRequestRow = Row(
-        method: "GET", path: "/v1/requests/{id}", summary: "Says what became of a request.", access: .key,
+        method: "GET", path: "/v1/requests/{id}", label: "requests.show", summary: "Says what became of a request.",
+        access: .key([.read, .publish]),
         parameters: [
             requestIDParameter, atParameter, timeParameter, waitParameter, preferParameter, lifeParameter, payloadParameter,
             verdictZoneParameter,
@@ -51,21 +54,20 @@ extension APIOperation {
         problems: lookupProblems + [Problem(status: 503, codes: [.brokerUnavailable])])
 
     static let followRequestRow = Row(
-        method: "GET", path: "/v1/requests/{id}/events", summary: "Follows a request until it ends, as server-sent events.",
-        access: .key, parameters: [requestIDParameter, atParameter, timeParameter],
+        method: "GET", path: "/v1/requests/{id}/events", label: "requests.events",
+        summary: "Follows a request until it ends, as server-sent events.",
+        access: .key([.read, .publish]), parameters: [requestIDParameter, atParameter, timeParameter],
         answers: [
             Answer(
                 summary: "An event for each state, and one at the end.",
-                content: Content(
-                    mediaType: "text/event-stream", schema: JSONSchema.text(),
-                    example: .text("event: end\nid: end\ndata: {}\n\n"))),
+                content: events("event: end\nid: end\ndata: {}\n\n")),
             Answer(status: 204, summary: "Last-Event-ID says that the end was seen."),
         ],
         problems: lookupProblems + [Problem(status: 503, codes: [.brokerUnavailable])])
 
     static let cancelRequestRow = Row(
-        method: "POST", path: "/v1/requests/{id}:cancel",
-        summary: "Cancels a request of the caller, or with the scope operate one of others.", access: .key,
+        method: "POST", path: "/v1/requests/{id}:cancel", label: "requests.cancel",
+        summary: "Cancels a request of the caller, or with the scope operate one of others.", access: .key([.publish, .operate]),
         parameters: [requestIDParameter, atParameter, timeParameter],
         body: Content(
             schema: JSONSchema.input([("reason", JSONSchema.text())], required: []), example: ["reason": "wrong audience"],
@@ -76,12 +78,12 @@ extension APIOperation {
         ])
 
     private static let idempotencyParameter = Parameter(
-        name: "Idempotency-Key", place: .header, schema: JSONSchema.text(1...IdempotencyKey.maximumByteCount),
+        name: "Idempotency-Key", place: .header, schema: JSONSchema.text(1...APILimit.idempotencyKeyByteCount),
         summary: "The same call under the same key is sent once at most.", example: "order-4711")
     private static let contentProblems = [
         Problem(status: 400, codes: [.notJSON, .idempotencyKeyInvalid]),
-        Problem(status: 403, codes: [.forbiddenScope, .forbiddenTenant, .forbiddenSource]),
-        Problem(status: 422, codes: [.invalidRequest]), Problem(status: 429, codes: [.rateLimited, .tooManyRequests]),
+        Problem(status: 403, codes: [.forbiddenTenant, .forbiddenSource]),
+        Problem(status: 422, codes: [.invalidRequest]),
     ]
     /// Kafka does not take a record.
     static let kafkaProblems = [
@@ -105,7 +107,7 @@ extension APIOperation {
         example: "1795280400100")
     private static let waitParameter = Parameter(
         name: "wait", schema: JSONSchema.count,
-        summary: "Seconds to wait for the end; more than \(LookupQuery.longestWait) are cut, and Preference-Applied says so.",
+        summary: "Seconds to wait for the end; more than \(APILimit.wait) are cut, and Preference-Applied says so.",
         example: "30")
     private static let lifeParameter = Parameter(
         name: "life", schema: JSONSchema.boolean,
@@ -119,12 +121,9 @@ extension APIOperation {
         example: "Europe/Berlin")
     private static let preferParameter = Parameter(
         name: "Prefer", place: .header, schema: JSONSchema.text(),
-        summary: "wait=SECONDS waits for the end (RFC 7240), \(LookupQuery.longestWait) at most.",
+        summary: "wait=SECONDS waits for the end (RFC 7240), \(APILimit.wait) at most.",
         example: "wait=10")
-    private static let lookupProblems = [
-        Problem(status: 403, codes: [.forbiddenScope]), Problem(status: 404, codes: [.notFound]),
-        Problem(status: 429, codes: [.rateLimited, .tooManyRequests]),
-    ]
+    private static let lookupProblems = [Problem(status: 404, codes: [.notFound])]
 
     private static let heldSchema = JSONSchema.object(
         [
@@ -142,11 +141,11 @@ extension APIOperation {
     private static let whereaboutsSchema = JSONSchema.object(
         [
             ("state", JSONSchema.words(RequestWhereabouts.State.allCases.map(\.rawValue))),
-            (
-                "parts",
-                JSONSchema.object([("count", JSONSchema.count), ("ended", JSONSchema.count)], required: ["ended"], isOpen: true)
-            ),
+            ("parts", parts),
         ], required: ["state"], isOpen: true)
+
+    static let parts = JSONSchema.object(
+        [("count", JSONSchema.count), ("ended", JSONSchema.count)], required: ["ended"], isOpen: true)
 
     private static let verdictSchema = JSONSchema.object(
         [

@@ -1,12 +1,14 @@
-import Jobs
-import PushModel
-import ResultQuery
+internal import Jobs
+internal import Keys
+internal import PushModel
+internal import ResultQuery
 
 // The rows of the list of requests (page Gateway, "Find and repair").
 extension APIOperation {
     static let listRequestsRow = Row(
-        method: "GET", path: "/v1/requests",
-        summary: "Lists requests and what became of them, newest first, as `pushfan results list` finds them.", access: .key,
+        method: "GET", path: "/v1/requests", label: "requests.list",
+        summary: "Lists requests and what became of them, newest first, as `pushfan results list` finds them.",
+        access: .key([.read]), work: .find,
         parameters: [
             filterParameter("state:failed since:1h"), zoneParameter,
             timeParameter("from", summary: "The first moment.", example: "yesterday"),
@@ -14,8 +16,9 @@ extension APIOperation {
         ], answers: [requestPage], problems: searchProblems)
 
     static let searchRequestsRow = Row(
-        method: "POST", path: "/v1/requests:search", summary: "Lists requests, with a filter that may be longer than a head.",
-        access: .key,
+        method: "POST", path: "/v1/requests:search", label: "requests.search",
+        summary: "Lists requests, with a filter that may be longer than a head.",
+        access: .key([.read]), work: .find,
         body: Content(
             schema: JSONSchema.input(
                 ["filter", "zone", "from", "to"].map { ($0, JSONSchema.text()) } + [
@@ -74,11 +77,7 @@ extension APIOperation {
             ), ("title", JSONSchema.text().described("Needs read:payload.")), ("labels", ["type": "object"]),
             ("tenant", JSONSchema.text()), ("source", JSONSchema.text()), ("hub", JSONSchema.text()),
             ("match", JSONSchema.words(["named", "possible"])), ("whole", JSONSchema.text()), ("due", JSONSchema.moment),
-            (
-                "parts",
-                JSONSchema.object(
-                    [("count", JSONSchema.count), ("ended", JSONSchema.count)], required: ["ended"], isOpen: true)
-            ), ("topic", JSONSchema.text()), ("partition", JSONSchema.count), ("offset", JSONSchema.text()),
+            ("parts", parts), ("topic", JSONSchema.text()), ("partition", JSONSchema.count), ("offset", JSONSchema.text()),
             ("result", MessageSchema.result.body),
         ], required: ["id", "state", "published_at"], isOpen: true)
 }

@@ -8,7 +8,7 @@ extension APIOperation {
     /// The letters that a wrong method counts as.
     private static let methodWeight = 2
 
-    private static let places: [(method: String, path: String)] = allCases.map { ($0.row.method, $0.row.path) }
+    private static let places: [(method: String, path: String)] = described.map { ($0.row.method, $0.row.path) }
 
     /// The route that a call with a wrong path or method probably meant, as in `` `POST /v1/requests` ``, or nil. Nothing of the
     /// call is in it. The length of the path does not matter for what this costs.
