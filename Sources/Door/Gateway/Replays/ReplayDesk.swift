@@ -170,8 +170,8 @@ struct ReplayDesk: Sendable {
     private func shown(_ id: String, in log: JobLog) -> ReplayJSON? {
         let job = log.jobs[id]
         let plan = store?.existingPath(of: id).flatMap { try? ReplayPlanReader($0).header }
-        guard let header = plan ?? job.map({ ReplayPlanHeader(of: $0.record) }) else { return nil }
-        return ReplayJSON(header: header, job: job, standing: runs.standing(of: id), now: context.now())
+        let report = plan.map { ReplayReport($0, job: job, now: context.now()) } ?? job.map { ReplayReport($0, now: context.now()) }
+        return report.map { ReplayJSON($0, standing: runs.standing(of: id)) }
     }
 
     /// One replay that a caller may see.
@@ -200,8 +200,7 @@ struct ReplayDesk: Sendable {
             var json = try path.map { path throws(JobFailure) in try whole(path, job: shown.job, rate: rate) } ?? shown.summary
             shown.addComment(to: &json, for: call.publisher, of: comment)
             if let job = shown.job, wantsResults || isSearchCheap() {
-                let outcomes = try answers.outcomes(of: job).map { ($0.state, $0.count) }
-                json.add("results", raw: ReplayJSON.object(outcomes))
+                json.add("results", counts: try answers.outcomes(of: job).map { ($0.state, $0.count) })
             }
             let bare: HTTPFields = ["Cache-Control": "no-store"]
             let fields = try path.map { path throws(JobFailure) in try headers(of: path, id: id) } ?? bare

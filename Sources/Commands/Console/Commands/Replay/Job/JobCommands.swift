@@ -23,7 +23,9 @@ enum JobCommands {
         let outcomes = try invocation.perform(settings) { () throws(JobFailure) in try context.outcomes(of: job) }
         let now = invocation.surroundings.now()
         guard invocation.arguments.format() == .table else {
-            try invocation.streams.out(job.json(now: now, outcomes: outcomes) + [UInt8(ascii: "\n")])
+            var json = ReplayReport(job, now: now).line
+            if !outcomes.isEmpty { json.add("results", counts: outcomes.map { ($0.state, $0.count) }) }
+            try invocation.streams.out(json.bytes + [UInt8(ascii: "\n")])
             return .done
         }
         let record = job.record
@@ -110,6 +112,6 @@ enum JobCommands {
                 record.jobID, job.state(at: now).rawValue, String(job.next), String(record.requests), String(job.skippedCount),
                 record.actor, record.reason)
         }
-        try invocation.streams.out(invocation.arguments.format(), table, jobs.map { $0.json(now: now) })
+        try invocation.streams.out(invocation.arguments.format(), table, jobs.map { ReplayReport($0, now: now).line.bytes })
     }
 }

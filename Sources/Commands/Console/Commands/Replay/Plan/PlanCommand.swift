@@ -15,7 +15,7 @@ enum PlanCommand {
         Interruption.catchSignals()
         let (header, path, samples) = try plan(invocation)
         let pace = try pace(invocation, try invocation.settings())
-        let summary = PlanSummary(PlanReport(header: header, samples: samples, pace: pace), path: path)
+        let summary = PlanSummary(header: header, samples: samples, pace: pace, path: path)
         if invocation.arguments.format() == .table {
             try invocation.streams.out(summary.text)
             if !samples.isEmpty {
