@@ -170,7 +170,8 @@ struct ReplayDesk: Sendable {
     private func shown(_ id: String, in log: JobLog) -> ReplayJSON? {
         let job = log.jobs[id]
         let plan = store?.existingPath(of: id).flatMap { try? ReplayPlanReader($0).header }
-        let report = plan.map { ReplayReport($0, job: job, now: context.now()) } ?? job.map { ReplayReport($0, now: context.now()) }
+        let report =
+            plan.map { ReplayReport($0, job: job, now: context.now()) } ?? job.map { ReplayReport($0, now: context.now()) }
         return report.map { ReplayJSON($0, standing: runs.standing(of: id)) }
     }
 

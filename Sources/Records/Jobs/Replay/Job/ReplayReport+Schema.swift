@@ -3,7 +3,8 @@ package import PushModel
 extension ReplayReport {
     /// The members of ``summary``, each with its schema.
     package static let summarySchema: [(String, JSONTree)] = [
-        ("id", JSONSchema.text()), ("state", JSONSchema.text()), ("has_runner", JSONSchema.boolean), ("requests", JSONSchema.count),
+        ("id", JSONSchema.text()), ("state", JSONSchema.text()), ("has_runner", JSONSchema.boolean),
+        ("requests", JSONSchema.count),
         ("next", JSONSchema.count.described("The requests that were dealt with.")),
         ("replayed", JSONSchema.count.described("Those of them that were not left out.")),
         ("source", JSONSchema.words(ReplayPlanHeader.Source.allCases.map(\.rawValue))), ("filter", JSONSchema.text()),
