@@ -69,7 +69,7 @@ package struct JobRecord: Sendable, Equatable {
             "schema_version": 1, "kind": "job", "job_id": jobID, "state": state.rawValue, "filter": filter, "reason": reason,
             "actor": actor, "plan_digest": planDigest, "requests": requests, "next": next, "replayed": replayed,
             "skipped": skipped, "rate": Int(rate), "runner": runner, "started_at": startedAt.text, "updated_at": updatedAt.text,
-            "tenant": tenant, "source": source.rawValue,
+            "tenant": tenant, "source": source == .results ? nil : source.rawValue,
         ]).bytes
     }
 
