@@ -45,7 +45,7 @@ import Testing
     {
         let item = ReplayItem(number: 0, requestID: "r", place: RecordPlace(topic: "t", partition: 0, offset: 7), sends: .all)
         let command = ReplayReport(Self.header, job: job, now: Self.now).line(at: Self.pace, samples: [item], path: "f")
-        let gateway = ReplayJSON(header: Self.header, job: job, standing: nil, now: Self.now)
+        let gateway = ReplayJSON(ReplayReport(Self.header, job: job, now: Self.now), standing: nil)
         let shown = try Self.members(gateway.whole(samples: [item], rate: 500, callsAtOnce: 64))
         try Self.compare(try Self.members(command), former: ["job_id", "skipped", "file", "counts"], with: shown)
         #expect(shown["state"] == #""\(state)""# && shown["has_runner"] == "\(hasRunner)")
@@ -61,7 +61,7 @@ import Testing
 
     @Test(arguments: states) func theDescriptionHasEachMemberOfTheGateway(job: JobLog.Job?, state: String, hasRunner: Bool) throws
     {
-        let gateway = ReplayJSON(header: Self.header, job: job, standing: nil, now: Self.now)
+        let gateway = ReplayJSON(ReplayReport(Self.header, job: job, now: Self.now), standing: nil)
         let whole = gateway.whole(samples: [], rate: nil, callsAtOnce: 64).bytes
         let schema = try #require(APIOperation.showReplay.row.answers.first?.content?.schema)
         #expect(SchemaCheck.violations(of: whole, by: schema, isClosed: true).isEmpty)

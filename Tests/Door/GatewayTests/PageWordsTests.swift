@@ -112,7 +112,7 @@ import WebFiles
     @Test func eachStateAtWorkIsOneOfAReplayThatIsNotOver() throws {
         let header = ReplayPlanHeader(jobID: "j", createdAt: Timestamp(milliseconds: 0), filter: "", actor: "a")
         let standings: [ReplayRuns.Standing.State] = [.starting, .running, .paused]
-        let words = standings.map { ReplayJSON(header: header, job: nil, standing: .init(state: $0), now: 0).state }
+        let words = standings.map { ReplayJSON(ReplayReport(header, job: nil, now: 0), standing: .init(state: $0)).state }
         #expect(try Self.texts("atWork", of: "replays.js") == words)
     }
 

@@ -107,9 +107,9 @@ struct ReplayDesk: Sendable {
     /// Everything known of a plan in a file, and of its job, with its price at a rate, or at its own.
     private func whole(_ path: String, job: JobLog.Job?, rate: Int?) throws(JobFailure) -> JSONObject {
         let plan = try ReplayPlanReader(path)
-        let shown = ReplayJSON(
-            header: plan.header, job: job, standing: runs.standing(of: plan.header.jobID), now: context.now())
-        return shown.whole(samples: try samples(plan), rate: rate, callsAtOnce: callsAtOnce)
+        let report = ReplayReport(plan.header, job: job, now: context.now())
+        return ReplayJSON(report, standing: runs.standing(of: plan.header.jobID)).whole(
+            samples: try samples(plan), rate: rate, callsAtOnce: callsAtOnce)
     }
 
     /// Some of the requests of a plan, evenly spread.
@@ -309,7 +309,7 @@ struct ReplayDesk: Sendable {
         }
         switch answer {
         case .done(let job):
-            let after = ReplayJSON(header: shown.header, job: job, standing: runs.standing(of: id), now: context.now())
+            let after = ReplayJSON(ReplayReport(shown.header, job: job, now: context.now()), standing: runs.standing(of: id))
             var json = after.summary
             after.addComment(to: &json, for: call.publisher, of: comment)
             return APIAnswer(status: 200, json: json.bytes, headers: ["Cache-Control": "no-store"])

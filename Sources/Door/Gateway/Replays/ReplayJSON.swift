@@ -10,11 +10,6 @@ struct ReplayJSON {
     /// The run in this process, if there was one.
     let standing: ReplayRuns.Standing?
 
-    /// A replay, its run in this process and the wall clock, in milliseconds since 1970.
-    init(header: ReplayPlanHeader, job: JobLog.Job?, standing: ReplayRuns.Standing?, now: Int64) {
-        self.init(ReplayReport(header, job: job, now: now), standing: standing)
-    }
-
     /// A replay of which the job's records are known, and its run in this process.
     init(_ report: ReplayReport, standing: ReplayRuns.Standing?) {
         (self.report, self.standing) = (report, standing)

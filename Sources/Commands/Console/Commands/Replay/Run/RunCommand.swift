@@ -57,10 +57,9 @@ enum RunCommand {
         guard !operands.isEmpty || invocation.arguments.has("leftovers") else {
             throw .usage("which replay? give a plan's file, or a filter", hint: "`pushfan replay plan FILTER` makes a plan")
         }
-        let (header, path, samples) = try PlanCommand.plan(invocation)
-        let pace = try PlanCommand.pace(invocation, try invocation.settings())
-        invocation.streams.note(PlanSummary(header: header, samples: samples, pace: pace, path: path).text)
-        return path
+        let summary = try PlanCommand.plan(invocation)
+        invocation.streams.note(summary.text)
+        return summary.path
     }
 
     /// A replay without a reason is not begun.
