@@ -187,7 +187,7 @@ struct ReplayCommandTests {
         let stage = try ReplayStage()
         try stage.writeHistory(200) { _ in failed }
         let plan = stage.replay("plan --file PLAN --reason outage -o json")
-        let job = String(plan.output.dropFirst(#"{"job_id":""#.count).prefix(36))
+        let job = String(plan.output.dropFirst(#"{"id":""#.count).prefix(36))
         let run = Background { stage.replay("run PLAN --rate 2").code }
         #expect(eventually { stage.replay("status \(job) -o json").output.contains(#""has_runner":true"#) })
         let pause = stage.replay("pause \(job)")
@@ -245,7 +245,7 @@ struct ReplayCommandTests {
         let stage = try ReplayStage()
         try stage.writeHistory(10) { _ in failed }
         let plan = stage.replay("plan --file PLAN --reason outage -o json")
-        let job = String(plan.output.dropFirst(#"{"job_id":""#.count).prefix(36))
+        let job = String(plan.output.dropFirst(#"{"id":""#.count).prefix(36))
         try stage.write("replays", [(0, #"{"kind":"job","job_id":"\#(job)","state":"interrupted","requests":10}"#)])
         #expect(stage.replay("status \(job)").output.contains("state       interrupted"))
         let open = stage.replay("leftovers PLAN")

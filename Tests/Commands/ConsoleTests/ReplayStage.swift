@@ -114,8 +114,9 @@ struct ReplayStage {
 
     /// What a plan's counts say, as the summary in JSON has them.
     func count(_ name: String, _ outcome: Outcome) -> Int? {
-        let pattern = "\"\(name)\":"
-        guard let range = outcome.output.range(of: pattern) else { return nil }
+        guard let counts = outcome.output.range(of: #""counts":{"#)?.upperBound,
+            let range = outcome.output[counts...].range(of: "\"\(name)\":")
+        else { return nil }
         return Int(outcome.output[range.upperBound...].prefix { $0.isNumber })
     }
 }

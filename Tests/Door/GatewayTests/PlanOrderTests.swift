@@ -38,7 +38,7 @@ import Testing
             record.rate = run
             return JobLog.Job(record: record)
         }
-        let shown = ReplayJSON(header: header, job: job, standing: nil, now: Self.now)
+        let shown = ReplayJSON(ReplayReport(header, job: job, now: Self.now), standing: nil)
         let bytes = shown.whole(samples: [], rate: asked, callsAtOnce: 64).bytes
         let json = try #require(try JSONSerialization.jsonObject(with: Data(bytes)) as? [String: Any])
         #expect(json["rate"] as? Int == rate && json["seconds"] as? Int == seconds)
@@ -79,7 +79,7 @@ import Testing
             return JobLog.Job(record: record)
         }
         let header = ReplayPlanHeader(jobID: "j", createdAt: Timestamp(milliseconds: Self.now), filter: "", actor: planned)
-        let shown = ReplayJSON(header: header, job: job, standing: nil, now: Self.now)
+        let shown = ReplayJSON(ReplayReport(header, job: job, now: Self.now), standing: nil)
         #expect(shown.keyID == key)
         for tenant in [nil, "acme"] as [String?] {
             var json = JSONObject()
@@ -99,7 +99,7 @@ import Testing
     func whatWasRunHereCountsAsRunBeforeItsJobIsRead(state: ReplayRuns.Standing.State?, wasRun: Bool) {
         let header = ReplayPlanHeader(jobID: "j", createdAt: Timestamp(milliseconds: Self.now), filter: "", actor: "a")
         func shown(_ job: JobLog.Job?) -> ReplayJSON {
-            ReplayJSON(header: header, job: job, standing: state.map { .init(state: $0) }, now: Self.now)
+            ReplayJSON(ReplayReport(header, job: job, now: Self.now), standing: state.map { .init(state: $0) })
         }
         #expect(shown(nil).wasRun == wasRun)
         #expect(shown(JobLog.Job(record: JobRecord(jobID: "j", state: .done))).wasRun)

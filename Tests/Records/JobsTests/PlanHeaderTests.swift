@@ -35,33 +35,45 @@ import Testing
         }
     }
 
+    private static let now = "1970-01-01T00:00:00.000Z"
+    private static func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
+
     @Test func aPlanIsShownWithItsPriceAndSamples() {
-        var header = ReplayBroker.header()
+        var header = ReplayPlanHeader(jobID: "job", createdAt: Timestamp(milliseconds: 0), filter: "", actor: "ann")
         header.reason = "outage"
         header.counts.calls = 2000
         let place = RecordPlace(topic: "t", partition: 0, offset: 7)
         let item = ReplayItem(number: 0, requestID: "r", place: place, sends: .all)
         let pace = ReplayPace(rate: 500, callsAtOnce: 10, callTime: .milliseconds(100))
-        let report = PlanReport(header: header, samples: [item], pace: pace)
-        func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
-        let rest =
-            #""filter":"","reason":"outage","actor":"ann","counts":\#(text(header.counts.json)),"estimated_ms":20000,"#
-            + #""samples":[\#(text(item.json))]}"#
-        #expect(text(report.json(path: "f")) == #"{"job_id":"job","file":"f",\#(rest)"#)
-        #expect(text(report.json()) == #"{"job_id":"job",\#(rest)"#)
+        let report = ReplayReport(header, job: nil, now: 0)
+        let plan =
+            #"{"id":"job","state":"planned","has_runner":false,"requests":0,"next":0,"replayed":0,"source":"results","filter":"","#
+            + #""reason":"outage","actor":"ann","rate":500,"created_at":"\#(Self.now)","mode":"safe","matched":0,"calls":2000,"#
+            + #""estimated_ms":20000,"eligible_by_safety":{"safe":0,"ambiguous":0},"left":{},"repairs":{},"unknown_hubs":{}"#
+        #expect(
+            Self.text(report.whole(at: pace, samples: [item]).bytes) == #"\#(plan),"samples":[\#(Self.text(item.json))]}"#)
+        #expect(Self.text(report.whole(at: pace, samples: nil).bytes) == plan + "}")
     }
 
     @Test func aJobIsShownWithWhatBecameOfIt() {
         var job = JobLog.Job(record: JobRecord(jobID: "job", state: .done))
         job.record.requests = 3
+        job.record.rate = 20
         job.next = 3
         job.skippedCounts = [.gone: 1, .expired: 1]
-        let text = String(decoding: job.json(now: 0, outcomes: [("sent", 1)]), as: UTF8.self)
-        let epoch = "1970-01-01T00:00:00.000Z"
         #expect(
-            text
-                == #"{"job_id":"job","state":"done","has_runner":false,"filter":"","reason":"","actor":"","requests":3,"next":3,"#
-                + #""replayed":1,"skipped":{"expired":1,"gone":1},"rate":0,"started_at":"\#(epoch)","updated_at":"\#(epoch)","#
-                + #""results":{"sent":1}}"#)
+            Self.text(ReplayReport(job, now: 0).summary.bytes)
+                == #"{"id":"job","state":"done","has_runner":false,"requests":3,"next":3,"replayed":1,"source":"results","#
+                + #""filter":"","reason":"","actor":"","rate":20,"created_at":"\#(Self.now)","started_at":"\#(Self.now)","#
+                + #""updated_at":"\#(Self.now)","left_by_run":{"expired":1,"gone":1}}"#)
+    }
+
+    @Test(arguments: [ReplayPlanHeader.Source.results, .deadletter])
+    func aJobsRecordSaysWhatItReplays(source: ReplayPlanHeader.Source) throws {
+        var record = JobRecord(jobID: "job", state: .done)
+        record.source = source
+        var document = JSONDocument()
+        try document.read(record.json.span)
+        #expect(JobRecord(document) == record)
     }
 }

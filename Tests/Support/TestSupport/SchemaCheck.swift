@@ -27,7 +27,7 @@ public struct SchemaCheck {
         guard case .object(let keywords) = schema else { return require(false, "schema", node) }
         for keyword in keywords {
             switch keyword.name {
-            case "$schema", "$id", "title", "description", "default", "then", "else": break
+            case "$schema", "$id", "title", "description", "default", "deprecated", "then", "else": break
             case "type": require(types(keyword.value).contains { isOf($0, node) }, "type", node)
             case "const": require(isEqual(node, to: keyword.value), "const", node)
             case "enum": require(elements(keyword.value).contains { isEqual(node, to: $0) }, "enum", node)

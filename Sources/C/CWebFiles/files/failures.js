@@ -9,10 +9,13 @@ import {counts, go, link, needs, problemNotice, watchCount} from './view.js'
 const spans = [['', 'Everything kept'], ['15m', 'Last 15 minutes'], ['1h', 'Last hour'], ['1d', 'Last day'], ['7d', 'Last 7 days']]
 const safeties = {safe: 'safe to repeat', ambiguous: 'may have arrived', duplicate_risk: 'would arrive twice', pointless: 'pointless to repeat'}
 
+// The states of requests that did not reach all.
+const failing = ['failed', 'partial', 'rejected', 'expired', 'unknown']
+
 // The filter of a group's results. The language knows "one of these platforms", and not "these and no other".
 const groupFilter = (group, rest) => [
   group.code ? `error:${quoted(group.code)}` : '-error:*', group.hub ? `hub:${quoted(group.hub)}` : '-hub:*',
-  group.platforms?.length ? `platform:${group.platforms.map(quoted)}` : '', /(^| )state:/.test(rest) ? '' : 'state:failed,partial,rejected,expired,unknown',
+  group.platforms?.length ? `platform:${group.platforms.map(quoted)}` : '', /(^| )state:/.test(rest) ? '' : `state:${failing}`,
   /(^| )kind:/.test(rest) ? '' : 'kind:final,outcome', rest].filter(Boolean).join(' ')
 
 function open(view) {
@@ -52,7 +55,7 @@ function open(view) {
   ], {hidden: true, data: (group) => ({'data-row': true, 'data-cause': group.code, 'data-hub': group.hub})})
 
   // Asks again only once workers report more that did not reach all, and once more: the index is a second behind.
-  const reported = () => ['failed', 'partial', 'rejected', 'expired', 'unknown'].reduce((all, word) => all + (live.fleet?.finished?.[word] ?? 0), 0)
+  const reported = () => failing.reduce((all, word) => all + (live.fleet?.finished?.[word] ?? 0), 0)
   let counted = 0, owed = 0, found = 0
   async function fresh() {
     if (reported() !== counted) [counted, owed] = [reported(), 2]

@@ -189,12 +189,15 @@ export const time = (text) => text ? el('time', {datetime: text, title: `${text}
 /** A moment as so long ago. */
 export const ago = (text) => text ? el('time', {datetime: text, title: `${text} (UTC)`}, `${duration(Math.max(0, Date.now() - Date.parse(text)))} ago`) : '–'
 
-/** The tone of a request's, a call's or a replay's state. */
-export const tone = (word) => ({
-  sent: 'good', success: 'good', ok: 'good', done: 'good', closed: 'good', running: 'good', repaired: 'good', safe: 'good', Completed: 'good',
-  partial: 'warn', expired: 'warn', ambiguous: 'warn', half_open: 'warn', paused: 'warn', interrupted: 'warn', retrying: 'warn', duplicate_risk: 'warn', no_target: 'warn', revoking: 'warn', stopping: 'warn',
-  failed: 'bad', rejected: 'bad', unknown: 'bad', open: 'bad', transient: 'bad', permanent: 'bad', Abandoned: 'bad', Unknown: 'bad', stale: 'bad',
-}[word] ?? 'soft')
+// The tones of words; all others are soft.
+const tones = {
+  sent: 'good', success: 'good', done: 'good', closed: 'good', running: 'good',
+  partial: 'warn', expired: 'warn', ambiguous: 'warn', half_open: 'warn', paused: 'warn', interrupted: 'warn', retrying: 'warn', no_target: 'warn', revoking: 'warn', stopping: 'warn',
+  failed: 'bad', rejected: 'bad', unknown: 'bad', open: 'bad', transient: 'bad', throttled: 'bad', permanent: 'bad', auth: 'bad', payload: 'bad', dead_letter: 'bad', Abandoned: 'bad', Unknown: 'bad',
+}
+
+/** The tone of a request's, a call's or a replay's state, of a circuit and of a worker's mode. */
+export const tone = (word) => tones[word] ?? 'soft'
 
 // What a terminal acts on while a line is pasted, or what turns the direction of writing. Within quotes the end of a line is text.
 const controls = /[\0-\x09\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g

@@ -12,6 +12,8 @@ const unasked = 1000
 const atWork = ['starting', 'running', 'paused']
 /** What is being planned has no figures yet. */
 const isDraft = (plan) => plan.requests === undefined
+/** The requests that were dealt with and not replayed. */
+const leftOut = ({next, replayed}) => next - replayed
 
 // Who has it run, and what the keys file says of that key.
 const byText = ({actor, comment}) => [actor, comment].filter(Boolean).join(', ')
@@ -20,7 +22,7 @@ const columns = [
   {title: 'Replay', row: true, cell: (job) => el('a', {href: link('replays', job.id), class: 'mono'}, job.id)},
   {title: 'State', cell: (job) => state(job.state, tone(job.state))},
   {title: 'Dealt with', number: true, cell: (job) => isDraft(job) ? '–' : `${count(job.next)} / ${count(job.requests)}`},
-  {title: 'Of them left out', number: true, cell: (job) => count(job.skipped)},
+  {title: 'Of them left out', number: true, cell: (job) => count(isDraft(job) ? undefined : leftOut(job))},
   {title: 'What', cell: (job) => el('span', {class: 'clip'}, job.source === 'deadletter' ? 'dead letters' : isDraft(job) ? '–' : job.filter || 'everything that failed')},
   {title: 'Reason', cell: (job) => el('span', {class: 'clip'}, job.reason || '–')},
   {title: 'By', cell: (job) => el('span', {class: 'clip small'}, byText(job) || '–')},
@@ -111,11 +113,11 @@ const openWords = {planned: 'the plan was not run so far', stopped: 'the replay 
 const leftWord = (why, state) => leftWords[why] ?? (why === 'open' ? openWords[state] ?? 'its turn has not come yet' : why)
 
 /** What a replay has left, as pairs of a number and why: left by the plan, left by its runs, and not come to. */
-export function leftLines({state, left = {}, left_by_run: byRun = {}, requests, next, skipped}) {
+export function leftLines({state, left = {}, left_by_run: byRun = {}, requests, next, replayed}) {
   const all = {}
   const add = (why, number) => { if (number > 0) all[why] = (all[why] ?? 0) + number }
   for (const [why, number] of [...Object.entries(left), ...Object.entries(byRun)]) add(why, number)
-  add('uncounted', skipped - Object.values(byRun).reduce((sum, number) => sum + number, 0))
+  add('uncounted', next - replayed - Object.values(byRun).reduce((sum, number) => sum + number, 0))
   add('open', requests - next)
   return Object.entries(all).sort(([, one], [, other]) => other - one).map(([why, number]) => [number, leftWord(why, state)])
 }
@@ -176,7 +178,7 @@ function openOne(view) {
     bar.meter.max = Math.max(1, plan.requests)
     bar.meter.value = plan.next
     document.querySelectorAll('[data-stopping]').forEach((node) => say(node, dealtWith()))
-    say(bar.text, `${count(plan.next)} of ${count(plan.requests)} dealt with, ${count(plan.skipped)} left out`)
+    say(bar.text, `${count(plan.next)} of ${count(plan.requests)} dealt with, ${count(leftOut(plan))} left out`)
     const lines = leftLines(plan), left = lines.map(([number, why]) => `${count(number)} ${why}`).join('\n')
     say(bar.count, lines.reduce((sum, [number]) => sum + number, 0))
     if (bar.left.dataset.text !== left) {
@@ -212,7 +214,7 @@ function openOne(view) {
     const speed = el('input', {name: 'rate', type: 'number', min: 1, max: 1000000, value: plan.rate ?? '', placeholder: '500'})
     speed.addEventListener('change', () => view.run(async () => {
       const found = await get(target(path, {rate: speed.value}), view.signal)
-      say(body.querySelector('[data-count=seconds]'), duration(found.seconds * 1000))
+      say(body.querySelector('[data-count=seconds]'), duration(found.estimated_ms))
     }, said))
     const submit = (event) => {
       event.preventDefault()
@@ -274,10 +276,10 @@ function openOne(view) {
     show(body,
       el('p', {class: 'row'}, el('span', {'data-state': plan.state}, state(plan.state, tone(plan.state))), el('span', {class: 'soft'}, plan.source === 'deadletter' ? 'of dead letters' : 'of results')),
       el('div', {class: 'tiles'}, [
-        ['requests', 'Requests to send', plan.requests], ['matched', 'Matched', plan.matched], ['safe', 'Safe to repeat', plan.eligible?.safe],
-        ['ambiguous', 'May have arrived', plan.eligible?.ambiguous], ['calls', 'Hub calls', plan.calls],
+        ['requests', 'Requests to send', plan.requests], ['matched', 'Matched', plan.matched], ['safe', 'Safe to repeat', plan.eligible_by_safety?.safe],
+        ['ambiguous', 'May have arrived', plan.eligible_by_safety?.ambiguous], ['calls', 'Hub calls', plan.calls],
       ].map(([name, text, number]) => el('div', {}, el('p', {class: 'small soft'}, text), el('p', {class: 'figure', 'data-count': name}, count(number)))),
-      el('div', {}, el('p', {class: 'small soft'}, 'It takes at least'), el('p', {class: 'figure', 'data-count': 'seconds'}, plan.seconds === undefined ? '–' : duration(plan.seconds * 1000)))),
+      el('div', {}, el('p', {class: 'small soft'}, 'It takes at least'), el('p', {class: 'figure', 'data-count': 'seconds'}, duration(plan.estimated_ms)))),
       facts([
         ['Matches', plan.source === 'deadletter' ? undefined : el('span', {class: 'tag'}, plan.filter || 'everything that failed')], ['Frozen at', [time(plan.created_at), ': what fails later is not in it']],
         ['Changes', plan.set?.join(', ')],
@@ -332,7 +334,7 @@ function openOne(view) {
   // Whatever may change by itself is asked for again, each time a little later, until there is a result for each request.
   let wait = 2, ticks = 0
   const isSettled = () => isDraft(plan) ? plan.state !== 'planning'
-    : !['planned', ...atWork].includes(plan.state) && (!hasCounts || Object.values(plan.results).reduce((all, one) => all + one, 0) >= plan.next - plan.skipped)
+    : !['planned', ...atWork].includes(plan.state) && (!hasCounts || Object.values(plan.results).reduce((all, one) => all + one, 0) >= plan.replayed)
   const timer = setInterval(() => {
     if (document.hidden || plan && isSettled() || ++ticks < wait) return
     ticks = 0

@@ -8,9 +8,10 @@ import {isQuiet} from './live.js'
 import {quoted} from './requests.js'
 import {asResult, counts, doubts, go, link, needs, problemNotice} from './view.js'
 
-// The tone of each verdict. Those that wait have none of them.
+// The tone of each verdict.
 const tones = {sent: 'good', delivered: 'good', repaired: 'good', reached_nobody: 'bad', failed: 'bad', may_have_rung: 'bad', rejected: 'bad', dead_letter: 'bad',
-  cancelled: 'soft', dry_run: 'soft', duplicate: 'soft'}
+  cancelled: 'soft', dry_run: 'soft', duplicate: 'soft', reached_some: 'warn', perhaps_twice: 'warn', sent_in_part: 'warn', expired: 'warn', unconfirmed: 'warn', published: 'warn',
+  in_work: 'warn', waiting: 'warn', held: 'warn', behind_its_key: 'warn', in_parts: 'warn', cancelling: 'warn', not_known: 'warn', not_found: 'warn'}
 // The zone in which a verdict tells moments: that of all others on the page.
 const {timeZone: zone} = Intl.DateTimeFormat().resolvedOptions()
 const safeties = {

@@ -175,7 +175,7 @@ const small = (...parts) => el('p', {class: 'small soft clip'}, parts.filter(Boo
 
 function stateCell(row) {
   const {state: word, result} = row, hub = row.hub ?? result?.hub
-  return [state(word.replaceAll('_', ' '), word === 'dead_letter' ? 'bad' : tone(word)), small(
+  return [state(word.replaceAll('_', ' '), tone(word)), small(
     result ? doubts([result], result).length > 0 && 'perhaps twice' : whereText(row),
     result?.kind === 'outcome' && `at the hub: ${result.hub_state ?? 'no word'}`, result?.error?.code, hub && `hub ${hub}`, row.twin && `same title and user as one ${duration(row.twin)} away`)]
 }

@@ -138,7 +138,8 @@ export const counts = (numbers, words = {}) => Object.entries(numbers ?? {}).fil
   .map(([word, number]) => `${count(number)} ${words[word] ?? word.replaceAll('_', ' ')}`).join(', ')
 
 // A call without an answer of the hub may have reached devices, and an attempt after it reaches them again.
-const isUnanswered = ({http_status: status}) => !status || status < 300 || [499, 520, 522, 524].includes(status)
+const unanswered = [499, 520, 522, 524]
+const isUnanswered = ({http_status: status}) => !status || status < 300 || unanswered.includes(status)
 const isLost = (one, place, all) => one.bytes_sent && one.result !== 'ok' && isUnanswered(one) && all.slice(place + 1).some((other) => other.send === one.send && other.bytes_sent)
 const reaches = (one) => one.targets?.accepted > 0 || one.targets?.ambiguous > 0
 // A replay repeats all calls, or those that it names.

@@ -301,43 +301,39 @@ extension APIOperation {
     ]
     static let exampleSearch: JSONTree = ["by": "index", "records": 4711, "of": 4711, "complete": true]
 
-    private static let replay = JSONSchema.object(
-        [
-            ("id", JSONSchema.text()), ("state", JSONSchema.text()), ("filter", JSONSchema.text()), ("reason", JSONSchema.text()),
-            ("actor", JSONSchema.text()), ("comment", JSONSchema.text()), ("requests", JSONSchema.count),
-            ("next", JSONSchema.count), ("skipped", JSONSchema.count),
-        ], required: ["id", "state"], isOpen: true)
+    private static let replayMembers =
+        ReplayReport.summarySchema + [
+            ("comment", JSONSchema.text()), ("skipped", JSONSchema.count.deprecated("The difference of next and replayed.")),
+        ]
+    private static let replay = JSONSchema.object(replayMembers, required: ["id", "state"], isOpen: true)
     private static let exampleReplay: JSONTree = [
-        "id": "01997c5e-8c00-7a31-9d42-6b1f0e8d5c37", "state": "planned", "source": "results",
-        "filter": "error:hub_unavailable state:failed", "reason": "the hub was down", "actor": "shop (key k1)",
-        "created_at": "2026-11-21T17:00:00.100Z", "requests": 4711, "next": 0, "skipped": 0,
+        "id": "01997c5e-8c00-7a31-9d42-6b1f0e8d5c37", "state": "planned", "has_runner": false, "requests": 4711, "next": 0,
+        "replayed": 0, "source": "results", "filter": "error:hub_unavailable state:failed", "reason": "the hub was down",
+        "actor": "shop (key k1)", "rate": 500, "created_at": "2026-11-21T17:00:00.100Z", "skipped": 0,
     ]
 
     private static let plan = Content(
         schema: JSONSchema.object(
-            [
-                ("id", JSONSchema.text()), ("state", JSONSchema.text()), ("matched", JSONSchema.count),
-                ("eligible", ["type": "object"]),
-                ("requests", JSONSchema.count), ("calls", JSONSchema.count), ("rate", JSONSchema.count),
-                ("seconds", JSONSchema.count),
-                ("left", ["type": "object"]),
-                ("samples", JSONSchema.list(of: [:])),
+            replayMembers + ReplayReport.planSchema + [
+                ("results", ["type": "object"]), ("problem", ["type": "object"]),
+                ("eligible", JSONSchema.map(of: JSONSchema.count).deprecated("The same as eligible_by_safety.")),
+                ("seconds", JSONSchema.count.deprecated("In place of it: estimated_ms.")),
             ], required: ["id", "state"], isOpen: true),
         example: exampleReplay.adding([
-            "mode": "safe", "matched": 4720, "eligible": ["safe": 4711, "ambiguous": 0], "calls": 9422, "rate": 500,
-            "seconds": 15,
-            "left": ["ambiguous": 9], "repairs": [:], "samples": [],
+            "mode": "safe", "matched": 4720, "calls": 9422, "estimated_ms": 14_800,
+            "eligible_by_safety": ["safe": 4711, "ambiguous": 0], "left": ["ambiguous": 9], "repairs": [:], "unknown_hubs": [:],
+            "samples": [], "eligible": ["safe": 4711, "ambiguous": 0], "seconds": 15,
         ]))
 
     private static let planBody = Content(
         schema: JSONSchema.input(
             [
-                ("source", JSONSchema.words(PlanOrder.Source.allCases.map(\.rawValue)).described("results by default.")),
+                ("source", JSONSchema.words(ReplayPlanHeader.Source.allCases.map(\.rawValue)).described("results by default.")),
                 ("filter", JSONSchema.text().described("Which results, as commands take it (page Results).")),
                 ("zone", JSONSchema.text().described("The zone of its times, as of GET /v1/requests.")),
                 (
                     "mode",
-                    JSONSchema.words(PlanOrder.Mode.allCases.map(\.rawValue))
+                    JSONSchema.words(ReplayPlanHeader.Mode.allCases.map(\.rawValue))
                         .described("Whether sends that may have arrived are repeated; safe by default.")
                 ),
                 ("reason", JSONSchema.text(1...512).described("Not blank. It stands in every new result.")),

@@ -35,7 +35,7 @@ struct FleetEvent {
         json.add("finished_per_second", tenths: work.finishedPerSecond)
         json.add("sent_per_second", tenths: work.sentPerSecond)
         json.add("calls_per_second", tenths: work.callsPerSecond)
-        json.add("finished", raw: ReplayJSON.object(work.finished.map { ($0.key, $0.value) }))
+        json.add("finished", counts: work.finished.map { ($0.key, $0.value) })
         if let latency = work.latency.figures { json.add("latency", raw: latency) }
         let pages = members.filter { !$0.isStale }.map(\.page)
         let hubs = HubSummary.all(of: pages)

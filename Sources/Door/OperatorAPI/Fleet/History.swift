@@ -63,7 +63,7 @@ extension History.Minute {
     /// As JSON.
     var json: [UInt8] {
         var json = JSONObject(["at": Timestamp(milliseconds: at).text, "covered_ms": covered])
-        json.add("finished", raw: ReplayJSON.object(finished.map { ($0.key, $0.value) }))
+        json.add("finished", counts: finished.map { ($0.key, $0.value) })
         json.add(["calls": calls, "published": published, "workers": workers])
         if let figures = latency.figures {
             json.add("latency", raw: figures)

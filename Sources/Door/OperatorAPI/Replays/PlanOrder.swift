@@ -7,15 +7,6 @@ import ResultQuery
 
 /// A caller's order for a plan: the body of `POST /v1/replays`.
 struct PlanOrder: Sendable {
-    enum Source: String, CaseIterable {
-        case results, deadletter
-    }
-
-    enum Mode: String, CaseIterable {
-        case safe
-        case includeAmbiguous = "include_ambiguous"
-    }
-
     private static let members = [
         "source", "filter", "mode", "rate", "reason", "ttl_seconds", "expires_at", "set", "limit", "since", "until", "codes",
         "places", "value", "zone",
@@ -24,8 +15,8 @@ struct PlanOrder: Sendable {
     private static let longestLife: Int64 = 2_419_200
 
 
-    var source = Source.results
-    var mode = Mode.safe
+    var source = ReplayPlanHeader.Source.results
+    var mode = ReplayPlanHeader.Mode.safe
     /// Results that may be replayed, as they were asked for and narrowed.
     let filter: ResultFilter
     var reason = ""
@@ -47,8 +38,8 @@ struct PlanOrder: Sendable {
     /// - Throws: 400, 413 and 415 for what is no JSON, 422 with each fault, 403 for dead letters by a key with a tenant.
     init(_ call: OperatorCall, at now: Int64) throws(APIProblem) {
         var body = try BodyReader(call.request, atMost: APILimit.requestByteCount, members: Self.members)
-        source = body.word("source", as: Source.self) ?? .results
-        mode = body.word("mode", as: Mode.self) ?? .safe
+        source = body.word("source", as: ReplayPlanHeader.Source.self) ?? .results
+        mode = body.word("mode", as: ReplayPlanHeader.Mode.self) ?? .safe
         rate = body.integer("rate", in: 1...1_000_000).map(Int.init) ?? rate
         reason = body.reason() ?? ""
         limit = body.integer("limit", in: 1...10_000_000).map(Int.init) ?? limit
@@ -117,7 +108,7 @@ struct PlanOrder: Sendable {
             jobID: jobID, createdAt: Timestamp(milliseconds: now),
             filter: ([wanted.description] + letters).joined(separator: " "),
             actor: publisher.actor)
-        header.source = source == .results ? .results : .deadletter
+        header.source = source
         header.reason = reason
         header.includesAmbiguous = mode == .includeAmbiguous
         header.exceptions = ReplayPlanHeader.Exceptions(of: filter)

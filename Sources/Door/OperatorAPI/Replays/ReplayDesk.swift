@@ -108,9 +108,9 @@ struct ReplayDesk: Sendable {
     /// Everything known of a plan in a file, and of its job, with its price at a rate, or at its own.
     private func whole(_ path: String, job: JobLog.Job?, rate: Int?) throws(JobFailure) -> JSONObject {
         let plan = try ReplayPlanReader(path)
-        let shown = ReplayJSON(
-            header: plan.header, job: job, standing: runs.standing(of: plan.header.jobID), now: context.now())
-        return shown.whole(samples: try samples(plan), rate: rate, callsAtOnce: callsAtOnce)
+        let report = ReplayReport(plan.header, job: job, now: context.now())
+        return ReplayJSON(report, standing: runs.standing(of: plan.header.jobID)).whole(
+            samples: try samples(plan), rate: rate, callsAtOnce: callsAtOnce)
     }
 
     /// Some of the requests of a plan, evenly spread.
@@ -171,8 +171,9 @@ struct ReplayDesk: Sendable {
     private func shown(_ id: String, in log: JobLog) -> ReplayJSON? {
         let job = log.jobs[id]
         let plan = store?.existingPath(of: id).flatMap { try? ReplayPlanReader($0).header }
-        guard let header = plan ?? job.map({ ReplayPlanHeader(of: $0.record) }) else { return nil }
-        return ReplayJSON(header: header, job: job, standing: runs.standing(of: id), now: context.now())
+        let report =
+            plan.map { ReplayReport($0, job: job, now: context.now()) } ?? job.map { ReplayReport($0, now: context.now()) }
+        return report.map { ReplayJSON($0, standing: runs.standing(of: id)) }
     }
 
     /// One replay that a caller may see.
@@ -201,8 +202,7 @@ struct ReplayDesk: Sendable {
             var json = try path.map { path throws(JobFailure) in try whole(path, job: shown.job, rate: rate) } ?? shown.summary
             shown.addComment(to: &json, for: call.publisher, of: comment)
             if let job = shown.job, wantsResults || isSearchCheap() {
-                let outcomes = try answers.outcomes(of: job).map { ($0.state, $0.count) }
-                json.add("results", raw: ReplayJSON.object(outcomes))
+                json.add("results", counts: try answers.outcomes(of: job).map { ($0.state, $0.count) })
             }
             let bare: HTTPFields = ["Cache-Control": "no-store"]
             let fields = try path.map { path throws(JobFailure) in try headers(of: path, id: id) } ?? bare
@@ -310,7 +310,7 @@ struct ReplayDesk: Sendable {
         }
         switch answer {
         case .done(let job):
-            let after = ReplayJSON(header: shown.header, job: job, standing: runs.standing(of: id), now: context.now())
+            let after = ReplayJSON(ReplayReport(shown.header, job: job, now: context.now()), standing: runs.standing(of: id))
             var json = after.summary
             after.addComment(to: &json, for: call.publisher, of: comment)
             return APIAnswer(status: 200, json: json.bytes, headers: ["Cache-Control": "no-store"])

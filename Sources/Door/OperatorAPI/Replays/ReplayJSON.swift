@@ -4,33 +4,32 @@ import Jobs
 import PushModel
 import Replay
 
-/// A plan, and the job that carries it out, as the API shows them.
+/// A replay as the API shows it. Earlier versions called some members otherwise, and those stay beside the others for one more version.
 struct ReplayJSON {
-    let header: ReplayPlanHeader
-    /// Nil as long as it was never run.
-    let job: JobLog.Job?
-    /// Its state in this process, if it was run here.
+    /// The report, with what this process knows before the job's records say it.
+    private(set) var report: ReplayReport
+    /// The run in this process, if there was one.
     let standing: ReplayRuns.Standing?
-    /// The wall clock, in milliseconds since 1970.
-    let now: Int64
 
-    /// The state in a word.
-    var state: String {
+    /// A replay of which the job's records are known, and its run in this process.
+    init(_ report: ReplayReport, standing: ReplayRuns.Standing?) {
+        (self.report, self.standing) = (report, standing)
         switch standing?.state {
-        case .starting: "starting"
-        case .running: JobRecord.State.running.rawValue
-        case .paused: JobRecord.State.paused.rawValue
-        case .ended(let state): job.map { $0.state(at: now).rawValue } ?? state.rawValue
-        case .failed, nil: job.map { $0.state(at: now).rawValue } ?? "planned"
+        case .starting: self.report.state = "starting"
+        case .running: self.report.state = JobRecord.State.running.rawValue
+        case .paused: self.report.state = JobRecord.State.paused.rawValue
+        case .ended(let state) where report.job == nil: self.report.state = state.rawValue
+        case .ended, .failed, nil: break
         }
+        guard let standing, standing.isAtWork else { return }
+        self.report.hasRunner = true
+        guard standing.next >= report.next else { return }
+        (self.report.next, self.report.skippedCount) = (standing.next, standing.skipped)
     }
 
-    /// The items that were dealt with, and those of them that were left out.
-    var progress: (next: Int, skipped: Int) {
-        let known = (next: job?.next ?? 0, skipped: job?.skippedCount ?? 0)
-        guard let standing, standing.isAtWork, standing.next >= known.next else { return known }
-        return (standing.next, standing.skipped)
-    }
+    var header: ReplayPlanHeader { report.header }
+    var job: JobLog.Job? { report.job }
+    var state: String { report.state }
 
     /// The key that has it run, or else planned, by the name under which publishers act. Nil for other actors.
     var keyID: String? {
@@ -52,14 +51,15 @@ struct ReplayJSON {
     }
 
     /// The members of a list's item.
-    var summary: JSONObject {
-        let (next, skipped) = progress
-        return JSONObject([
-            "id": header.jobID, "state": state, "source": header.source.rawValue, "filter": header.filter,
-            "reason": job.map(\.record.reason) ?? header.reason, "actor": job.map(\.record.actor) ?? header.actor,
-            "tenant": header.tenant, "created_at": header.createdAt.text, "requests": header.counts.requests, "next": next,
-            "skipped": skipped,
-        ])
+    var summary: JSONObject { withSkipped(report.summary) }
+
+    /// Its progress, for those who follow it.
+    var event: [UInt8] { withSkipped(report.progress).bytes }
+
+    private func withSkipped(_ json: JSONObject) -> JSONObject {
+        var json = json
+        json.add("skipped", value: report.skippedCount)
+        return json
     }
 
     /// The whole plan.
@@ -71,57 +71,17 @@ struct ReplayJSON {
     /// - Returns: An object.
     func whole(samples: [ReplayItem], rate: Int?, callsAtOnce: Int) -> JSONObject {
         let counts = header.counts
-        let ownRate = header.rate(after: job)
-        let pace = ReplayPace(rate: rate.map(Double.init) ?? ownRate, callsAtOnce: callsAtOnce, callTime: .milliseconds(100))
-        var json = summary
-        json.add("mode", value: (header.includesAmbiguous ? PlanOrder.Mode.includeAmbiguous : .safe).rawValue)
-        json.add("matched", value: counts.matched)
-        json.add("eligible", raw: JSONObject(["safe": counts.safe, "ambiguous": counts.ambiguous]).bytes)
-        json.add("calls", value: counts.calls)
-        json.add("rate", value: Int(ownRate))
+        let pace = ReplayPace(
+            rate: rate.map(Double.init) ?? header.rate(after: job), callsAtOnce: callsAtOnce, callTime: .milliseconds(100))
+        var json = withSkipped(report.whole(at: pace, samples: samples))
+        json.add("eligible", raw: counts.eligibleBySafety)
         json.add("seconds", value: Int((pace.milliseconds(requests: counts.requests, calls: counts.calls) + 999) / 1000))
-        json.add("left", raw: Self.object(counts.left.map { ($0.key.rawValue, $0.value) }))
-        json.add("repairs", raw: Self.object(counts.repairs.map { ($0.key.rawValue, $0.value) }))
-        json.add("unknown_hubs", raw: Self.object(counts.unknownHubs.map { ($0.key, $0.value) }))
-        json.add("set", texts: header.edits.compactMap { try? RequestEdit($0).note })
-        json.add("samples", array: samples.map(\.json))
-        if let job {
-            json.add([
-                "started_at": job.record.startedAt.text, "updated_at": job.record.updatedAt.text,
-            ])
-            json.add("left_by_run", raw: Self.object(job.skippedCounts.map { ($0.key.rawValue, $0.value) }))
-        }
         if case .failed(let problem) = standing?.state { json.add("problem", raw: problem.json) }
         return json
     }
 
-    /// Its progress, for those who follow it.
-    var event: [UInt8] {
-        let (next, skipped) = progress
-        return JSONObject([
-            "id": header.jobID, "state": state, "next": next, "skipped": skipped, "requests": header.counts.requests,
-        ])
-        .bytes
-    }
-
     /// True if nothing more happens by itself.
     var isOver: Bool { standing?.isAtWork != true && !["running", "paused", "starting"].contains(state) }
-
-    static func object(_ counts: [(String, Int)]) -> [UInt8] {
-        var json = JSONObject()
-        for (name, count) in counts.sorted(by: { $0.0 < $1.0 }) where count > 0 { json.add(name, value: count) }
-        return json.bytes
-    }
-}
-
-extension ReplayPlanHeader {
-    /// The header that a job without a plan here would have had.
-    init(of job: JobRecord) {
-        self.init(jobID: job.jobID, createdAt: job.startedAt, filter: job.filter, actor: job.actor)
-        reason = job.reason
-        tenant = job.tenant
-        counts.requests = job.requests
-    }
 }
 
 extension APIProblem {

@@ -47,7 +47,7 @@ extension Membership {
     }
 
     /// The modes of a worker.
-    public enum Mode: String, Sendable {
+    public enum Mode: String, Sendable, CaseIterable {
         /// Reading and sending.
         case running
         /// Letting calls finish, because partitions are taken away.

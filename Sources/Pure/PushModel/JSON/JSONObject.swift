@@ -50,6 +50,13 @@ public struct JSONObject: Sendable {
         add(name, array: texts.map(Self.text))
     }
 
+    /// Adds an object of numbers above 0, sorted by their names.
+    public mutating func add(_ name: String, counts: [(name: String, count: Int)]) {
+        var object = JSONObject()
+        for (name, count) in counts.sorted(by: { $0.name < $1.name }) where count > 0 { object.add(name, value: count) }
+        add(name, raw: object.bytes)
+    }
+
     /// Adds an object of texts; nothing when it is empty.
     public mutating func add(_ name: String, pairs: [(name: String, value: String)]) {
         guard !pairs.isEmpty else { return }

@@ -117,6 +117,9 @@ extension JSONTree {
     /// The schema with a sentence for readers.
     public func described(_ text: String) -> JSONTree { adding(["description": .text(text)]) }
 
+    /// The schema of a member that a later version lacks, with a sentence that names what to read in its place.
+    public func deprecated(_ text: String) -> JSONTree { described(text).adding(["deprecated": true]) }
+
     /// The schema of what may be null, too.
     var orNull: JSONTree {
         guard case .object(let members) = self else { return self }

@@ -5,7 +5,7 @@ package import ResultQuery
 /// The failed results of a time, by what they failed of and what became of them since.
 package struct FailureReport: Sendable {
     /// The states of what did not reach all although it should have.
-    private static let states: [ResultState] = [.failed, .partial, .rejected, .expired, .unknown]
+    static let states: [ResultState] = [.failed, .partial, .rejected, .expired, .unknown]
 
     /// The causes, those with most open requests first.
     package let groups: [FailureTally.Group]

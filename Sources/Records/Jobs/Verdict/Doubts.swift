@@ -33,7 +33,7 @@ struct ResultCalls {
     }
 
     /// The statuses that servers before a hub give when its answer does not come.
-    private static let statusesWithoutAnswer: Set<Int64> = [499, 520, 522, 524]
+    static let statusesWithoutAnswer: Set<Int64> = [499, 520, 522, 524]
 
     let id: String
     let state: String

@@ -195,7 +195,8 @@ extension HubPort {
 }
 
 extension CircuitBreaker.State {
-    fileprivate var name: String {
+    /// The word in reports.
+    var name: String {
         switch self {
         case .closed: "closed"
         case .halfOpen: "half_open"

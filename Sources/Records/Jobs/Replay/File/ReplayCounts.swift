@@ -47,15 +47,14 @@ package struct ReplayCounts: Sendable, Equatable {
     package var json: [UInt8] {
         var object = JSONObject(["matched": matched, "eligible": eligible, "requests": requests, "calls": calls])
         for reason in Leftover.allCases { object.add(reason.rawValue, value: left[reason] ?? 0) }
-        var needed = JSONObject()
-        for (code, count) in repairsByCount { needed.add(code.rawValue, value: count) }
-        object.add("repairs", raw: needed.bytes)
-        var unknown = JSONObject()
-        for (hub, count) in unknownHubs.sorted(by: { $0.key < $1.key }) { unknown.add(hub, value: count) }
-        object.add("unknown_hubs", raw: unknown.bytes)
-        object.add("eligible_by_safety", raw: JSONObject(["safe": safe, "ambiguous": ambiguous]).bytes)
+        object.add("repairs", counts: repairs.map { ($0.key.rawValue, $0.value) })
+        object.add("unknown_hubs", counts: unknownHubs.map { ($0.key, $0.value) })
+        object.add("eligible_by_safety", raw: eligibleBySafety)
         return object.bytes
     }
+
+    /// The requests of which something is replayed as a JSON object, by their safety.
+    package var eligibleBySafety: [UInt8] { JSONObject(["safe": safe, "ambiguous": ambiguous]).bytes }
 
     /// Nothing yet.
     package init() {}

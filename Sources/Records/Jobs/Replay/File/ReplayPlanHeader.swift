@@ -9,11 +9,19 @@ package struct ReplayPlanHeader: Sendable, Equatable {
     package static let version: Int64 = 1
 
     /// The kind of records that are replayed.
-    package enum Source: String, Sendable {
+    package enum Source: String, Sendable, CaseIterable {
         /// Sends that failed, by their results.
         case results
         /// Records that could not be understood.
         case deadletter
+    }
+
+    /// The sends that are repeated.
+    package enum Mode: String, Sendable, CaseIterable {
+        /// Those that can have reached no device.
+        case safe
+        /// Those that may have reached some, too.
+        case includeAmbiguous = "include_ambiguous"
     }
 
     /// The requests that are left out unless the planner's filter names them.
@@ -53,6 +61,8 @@ package struct ReplayPlanHeader: Sendable, Equatable {
     package var rate: Double?
     /// Sends of unknown outcome are repeated, too.
     package var includesAmbiguous = false
+    /// The sends that are repeated.
+    var mode: Mode { includesAmbiguous ? .includeAmbiguous : .safe }
     /// The requests that are repeated because the filter names them.
     package var exceptions = Exceptions()
     /// The expiry of the new requests.

@@ -22,6 +22,8 @@ package struct JobRecord: Sendable, Equatable {
     package var jobID: String
     /// The state of the job.
     package var state: State
+    /// The kind of records that are replayed.
+    package var source = ReplayPlanHeader.Source.results
     /// The filter from which its plan was made.
     package var filter = ""
     /// The reason.
@@ -67,7 +69,7 @@ package struct JobRecord: Sendable, Equatable {
             "schema_version": 1, "kind": "job", "job_id": jobID, "state": state.rawValue, "filter": filter, "reason": reason,
             "actor": actor, "plan_digest": planDigest, "requests": requests, "next": next, "replayed": replayed,
             "skipped": skipped, "rate": Int(rate), "runner": runner, "started_at": startedAt.text, "updated_at": updatedAt.text,
-            "tenant": tenant,
+            "tenant": tenant, "source": source == .results ? nil : source.rawValue,
         ]).bytes
     }
 
@@ -83,6 +85,7 @@ package struct JobRecord: Sendable, Equatable {
             let state = document.text("state", of: root).flatMap(State.init(rawValue:))
         else { return nil }
         self.init(jobID: id, state: state)
+        source = document.text("source", of: root).flatMap(ReplayPlanHeader.Source.init) ?? .results
         filter = document.text("filter", of: root) ?? ""
         reason = document.text("reason", of: root) ?? ""
         actor = document.text("actor", of: root) ?? ""

@@ -64,9 +64,12 @@ struct ReplayPass {
         reporter.begin(at: session.record.next)
     }
 
-    /// The state of the job, and the skipped items.
-    var ending: ReplayRunner.Ending {
-        ReplayRunner.Ending(record: session.record, skipped: skipped)
+    /// The job as it stands now.
+    var job: JobLog.Job {
+        var job = JobLog.Job(record: session.record)
+        job.next = session.record.next
+        job.skippedCounts = skipped
+        return job
     }
 
     /// Does the work.

@@ -2,7 +2,6 @@ package import FanOut
 import Glibc
 import Kafka
 import PushModel
-package import Replay
 
 /// Carries out a plan exactly once, however often it is begun.
 ///
@@ -13,20 +12,6 @@ package import Replay
 /// cluster, so of two threads or processes that run them, the later gets `running`. Any other thread may pause, resume or stop it with
 /// `JobContext.request(_:of:actor:)`.
 package struct ReplayRunner {
-    /// The end of a run.
-    package struct Ending {
-        /// The state of the job.
-        package var record: JobRecord
-        /// The skipped items of all runs, by reason.
-        package var skipped: [Leftover: Int]
-
-        /// An ending at the given place.
-        package init(record: JobRecord, skipped: [Leftover: Int]) {
-            self.record = record
-            self.skipped = skipped
-        }
-    }
-
     /// Sessions in a row that fail without getting anything done.
     private static let maximumFailures = 6
 
@@ -56,16 +41,16 @@ package struct ReplayRunner {
         self.rate = rate
     }
 
-    /// Runs the job to its end, or until an operator stops it. Reports some 20 times a second. After an error another run
+    /// Runs the job to its end, or until an operator stops it, and returns how it stands then. Reports some 20 times a second. After an error another run
     /// continues.
-    package func run(report: @escaping (RunProgress) -> Void) throws(JobFailure) -> Ending {
+    package func run(report: @escaping (RunProgress) -> Void) throws(JobFailure) -> JobLog.Job {
         var failures = 0
         var reached = -1
         let reporter = RunReporter(report)
         while true {
             do throws(ReplayFailure) {
                 var pass = try ReplayPass(self, try open(), reporter)
-                if try pass.run() == .ended { return pass.ending }
+                if try pass.run() == .ended { return pass.job }
                 failures = 0
             } catch {
                 switch error {
@@ -98,6 +83,7 @@ package struct ReplayRunner {
     /// The record with which a session claims the job, under a name that no other has.
     var claim: JobRecord {
         var record = JobRecord(jobID: header.jobID, state: .running)
+        record.source = header.source
         record.filter = header.filter
         record.reason = header.reason
         record.actor = header.actor

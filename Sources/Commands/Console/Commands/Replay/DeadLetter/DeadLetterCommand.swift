@@ -83,9 +83,9 @@ enum DeadLetterCommand {
                 sample.record.description, sample.topic ?? "-", sample.code ?? "-",
                 sample.leftover.map { "no: \($0.rawValue)" } ?? "yes")
         }
-        var object = JSONObject(["job_id": plan.header.jobID, "file": path])
-        object.add("counts", raw: counts.json)
-        try invocation.streams.out(invocation.arguments.format(), table, [object.bytes])
+        let pace = try PlanCommand.pace(invocation, try invocation.settings())
+        let json = ReplayReport(plan.header, job: nil, now: 0).line(at: pace, path: path)
+        try invocation.streams.out(invocation.arguments.format(), table, [json.bytes])
         invocation.note(left: counts.left)
         guard counts.requests > 0 else {
             throw CommandFailure(.nothingMatched, "there is nothing to replay: \(counts.matched) records match")

@@ -17,13 +17,13 @@ enum JobCommands {
     }
 
     static func status(_ invocation: Invocation) throws(CommandFailure) -> ExitCode {
-        let settings = try invocation.settings()
-        let context = invocation.jobContext(settings, timeout: try timeout(invocation))
-        let job = try find(try invocation.perform(settings) { () throws(JobFailure) in try context.jobStates() }, invocation)
+        let (job, settings, context) = try find(invocation)
         let outcomes = try invocation.perform(settings) { () throws(JobFailure) in try context.outcomes(of: job) }
         let now = invocation.surroundings.now()
         guard invocation.arguments.format() == .table else {
-            try invocation.streams.out(job.json(now: now, outcomes: outcomes) + [UInt8(ascii: "\n")])
+            var json = ReplayReport(job, now: now).line
+            if !outcomes.isEmpty { json.add("results", counts: outcomes.map { ($0.state, $0.count) }) }
+            try invocation.streams.out(json.bytes + [UInt8(ascii: "\n")])
             return .done
         }
         let record = job.record
@@ -55,9 +55,7 @@ enum JobCommands {
     /// Asks a job's runner to do something, and reports its answer.
     private static func request(_ kind: JobCommand.Kind, _ invocation: Invocation) throws(CommandFailure) -> ExitCode {
         Interruption.catchSignals()
-        let settings = try invocation.settings()
-        let context = invocation.jobContext(settings, timeout: try timeout(invocation))
-        let job = try find(try invocation.perform(settings) { () throws(JobFailure) in try context.jobStates() }, invocation)
+        let (job, settings, context) = try find(invocation)
         let id = job.record.jobID
         let actor = try PlanCommand.actor(invocation)
         let answer = try invocation.perform(settings) { () throws(JobFailure) in
@@ -83,7 +81,12 @@ enum JobCommands {
     }
 
     /// The job that the operand names, in whole or by an end that only one has.
-    static func find(_ log: JobLog, _ invocation: Invocation) throws(CommandFailure) -> JobLog.Job {
+    private static func find(
+        _ invocation: Invocation
+    ) throws(CommandFailure) -> (job: JobLog.Job, settings: Settings, context: JobContext) {
+        let settings = try invocation.settings()
+        let context = invocation.jobContext(settings, timeout: try timeout(invocation))
+        let log = try invocation.perform(settings) { () throws(JobFailure) in try context.jobStates() }
         guard let id = invocation.arguments.operands.first else {
             throw .usage("which replay? give its job's id", hint: "`pushfan replay list` lists them")
         }
@@ -91,7 +94,7 @@ enum JobCommands {
             throw CommandFailure(
                 .nothingMatched, "there is no replay \(Sanitised.quoted(id))", hint: "`pushfan replay list` lists them")
         }
-        return job
+        return (job, settings, context)
     }
 
     /// The state of a job. A silent runner is marked as such.
@@ -110,6 +113,6 @@ enum JobCommands {
                 record.jobID, job.state(at: now).rawValue, String(job.next), String(record.requests), String(job.skippedCount),
                 record.actor, record.reason)
         }
-        try invocation.streams.out(invocation.arguments.format(), table, jobs.map { $0.json(now: now) })
+        try invocation.streams.out(invocation.arguments.format(), table, jobs.map { ReplayReport($0, now: now).line.bytes })
     }
 }

@@ -13,12 +13,11 @@ import Settings
 enum PlanCommand {
     static func run(_ invocation: Invocation) throws(CommandFailure) -> ExitCode {
         Interruption.catchSignals()
-        let (header, path, samples) = try plan(invocation)
-        let pace = try pace(invocation, try invocation.settings())
-        let summary = PlanSummary(PlanReport(header: header, samples: samples, pace: pace), path: path)
+        let summary = try plan(invocation)
+        let (header, path) = (summary.header, summary.path)
         if invocation.arguments.format() == .table {
             try invocation.streams.out(summary.text)
-            if !samples.isEmpty {
+            if !summary.samples.isEmpty {
                 try invocation.streams.out("\nTen of them, or fewer:")
                 try invocation.streams.out(.table, summary.sampleTable, [])
             }
@@ -34,9 +33,7 @@ enum PlanCommand {
     }
 
     /// Makes the plan that flags and operands ask for, and its file.
-    static func plan(
-        _ invocation: Invocation
-    ) throws(CommandFailure) -> (header: ReplayPlanHeader, path: String, samples: [ReplayItem]) {
+    static func plan(_ invocation: Invocation) throws(CommandFailure) -> PlanSummary {
         let arguments = invocation.arguments
         let settings = try invocation.settings()
         let timeout = try arguments.duration("timeout") ?? .seconds(30)
@@ -65,7 +62,8 @@ enum PlanCommand {
             try maker.plan(filter, limit: limit)
             return maker
         }
-        return (maker.header, path, maker.samples)
+        return PlanSummary(
+            header: maker.header, samples: maker.samples, pace: try pace(invocation, settings), path: path)
     }
 
     /// Fails where a change names a hub that is in no settings.

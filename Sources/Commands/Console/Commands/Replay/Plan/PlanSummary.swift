@@ -5,22 +5,18 @@ import Replay
 
 /// The totals of a plan, for a person and for a script.
 struct PlanSummary {
-    private let report: PlanReport
-    private let path: String
+    let header: ReplayPlanHeader
+    /// Some of its requests.
+    let samples: [ReplayItem]
+    let pace: ReplayPace
+    let path: String
 
-    /// The summary of a plan in a file.
-    init(_ report: PlanReport, path: String) {
-        self.report = report
-        self.path = path
-    }
-
-    var json: [UInt8] { report.json(path: path) }
+    var json: [UInt8] { ReplayReport(header, job: nil, now: 0).line(at: pace, samples: samples, path: path).bytes }
 
     /// Several lines, the last without its end.
     var text: String {
-        let (header, pace) = (report.header, report.pace)
-        let time = TimeText.length(milliseconds: report.milliseconds)
         let counts = header.counts
+        let time = TimeText.length(milliseconds: pace.milliseconds(requests: counts.requests, calls: counts.calls))
         var lines = [
             "job         \(header.jobID)", "filter      \(Sanitised.line(header.filter))", "matched     \(counts.matched)",
             "eligible    \(counts.eligible)",
@@ -48,7 +44,7 @@ struct PlanSummary {
     /// Some of what would be replayed.
     var sampleTable: Table {
         var table = Table("REQUEST", "ORIGIN", "PLATFORMS", "CALLS", "EXPIRES")
-        for item in report.samples {
+        for item in samples {
             table.add(
                 item.requestID, item.place.description, item.platforms.joined(separator: ","), String(item.callCount),
                 item.expiresAt ?? "-")

@@ -26,34 +26,28 @@ enum RunCommand {
         let replay = try invocation.perform(settings) { () throws(JobFailure) in
             try PreparedReplay(path: path, reason: header.reason, actor: header.actor, context)
         }
-        if let job = replay.job, replay.isFinished { return try reportFinished(job, path, invocation) }
+        if let job = replay.job, replay.isFinished {
+            try report(job, invocation)
+            let id = Sanitised.line(job.record.jobID)
+            invocation.streams.note("the replay \(id) finished at \(job.record.updatedAt.text); nothing was sent now")
+            return exitCode(job, path, invocation)
+        }
         if replay.gone.count > 0 { invocation.streams.note(replay.gone.text) }
         try confirm(header.counts.requests, invocation)
         let runner = replay.runner(
             context, settings.planning(), rate: invocation.arguments.has("rate") ? try PlanCommand.rate(invocation) : replay.rate)
-        let ending = try run(runner, of: header.counts.requests, settings, invocation)
-        try report(ending, invocation)
-        return exitCode(ending, path, invocation)
+        let job = try run(runner, of: header.counts.requests, settings, invocation)
+        try report(job, invocation)
+        return exitCode(job, path, invocation)
     }
 
     /// Runs the job and shows its progress.
     private static func run(
         _ runner: ReplayRunner, of count: Int, _ settings: Settings, _ invocation: Invocation
-    ) throws(CommandFailure) -> ReplayRunner.Ending {
+    ) throws(CommandFailure) -> JobLog.Job {
         let progress = ReplayProgress(total: count, invocation.streams)
         defer { progress.end() }
         return try invocation.perform(settings) { () throws(JobFailure) in try runner.run { progress.show($0) } }
-    }
-
-    /// Reports the time at which a finished job ended, and that this run has sent nothing.
-    private static func reportFinished(
-        _ job: JobLog.Job, _ path: String, _ invocation: Invocation
-    ) throws(CommandFailure) -> ExitCode {
-        let ending = ReplayRunner.Ending(record: job.record, skipped: job.skippedCounts)
-        try report(ending, invocation)
-        let id = Sanitised.line(job.record.jobID)
-        invocation.streams.note("the replay \(id) finished at \(job.record.updatedAt.text); nothing was sent now")
-        return exitCode(ending, path, invocation)
     }
 
     /// The plan's file: the operand, or what is planned now for a filter.
@@ -63,10 +57,9 @@ enum RunCommand {
         guard !operands.isEmpty || invocation.arguments.has("leftovers") else {
             throw .usage("which replay? give a plan's file, or a filter", hint: "`pushfan replay plan FILTER` makes a plan")
         }
-        let (header, path, samples) = try PlanCommand.plan(invocation)
-        let pace = try PlanCommand.pace(invocation, try invocation.settings())
-        invocation.streams.note(PlanSummary(PlanReport(header: header, samples: samples, pace: pace), path: path).text)
-        return path
+        let summary = try PlanCommand.plan(invocation)
+        invocation.streams.note(summary.text)
+        return summary.path
     }
 
     /// A replay without a reason is not begun.
@@ -87,20 +80,17 @@ enum RunCommand {
         guard try invocation.streams.inputLine() == String(count) else { throw CommandFailure(.refused, "nothing was replayed") }
     }
 
-    private static func report(_ ending: ReplayRunner.Ending, _ invocation: Invocation) throws(CommandFailure) {
-        let record = ending.record
+    private static func report(_ job: JobLog.Job, _ invocation: Invocation) throws(CommandFailure) {
+        let record = job.record
         var table = Table("JOB", "STATE", "REPLAYED", "LEFT OUT", "OF")
         table.add(record.jobID, record.state.rawValue, String(record.replayed), String(record.skipped), String(record.requests))
-        var object = JSONObject([
-            "job_id": record.jobID, "state": record.state.rawValue, "requests": record.requests, "replayed": record.replayed,
-        ])
-        object.add("skipped", raw: ending.skipped.json)
-        try invocation.streams.out(invocation.arguments.format(), table, [object.bytes])
-        invocation.note(left: ending.skipped)
+        let json = ReplayReport(job, now: invocation.surroundings.now()).line
+        try invocation.streams.out(invocation.arguments.format(), table, [json.bytes])
+        invocation.note(left: job.skippedCounts)
     }
 
-    private static func exitCode(_ ending: ReplayRunner.Ending, _ path: String, _ invocation: Invocation) -> ExitCode {
-        let record = ending.record
+    private static func exitCode(_ job: JobLog.Job, _ path: String, _ invocation: Invocation) -> ExitCode {
+        let record = job.record
         switch record.state {
         case .interrupted, .running, .paused:
             invocation.streams.note("`pushfan replay run \(Sanitised.word(path))` goes on where it stopped")

@@ -1,0 +1,22 @@
+import Jobs
+import PushModel
+import Replay
+
+/// The report as a line of a command. Earlier versions called some members otherwise, and those stay beside the others for one more version.
+extension ReplayReport {
+    /// The line of a job.
+    var line: JSONObject {
+        var json = summary
+        json.add("job_id", value: header.jobID)
+        if let job { json.add("skipped", counts: job.skippedCounts.map { ($0.key.rawValue, $0.value) }) }
+        return json
+    }
+
+    /// The line of a plan in a file.
+    func line(at pace: ReplayPace, samples: [ReplayItem]? = nil, path: String) -> JSONObject {
+        var json = whole(at: pace, samples: samples)
+        json.add(["job_id": header.jobID, "file": path])
+        json.add("counts", raw: header.counts.json)
+        return json
+    }
+}
