@@ -1,5 +1,6 @@
 import Crypto
 import Delivery
+package import JobSupport
 import Kafka
 package import Outcomes
 import PushModel

@@ -2,6 +2,7 @@ package import CurlHTTP
 import HTTP1
 import HubAuth
 package import HubREST
+package import JobSupport
 package import Outcomes
 import PushModel
 
@@ -189,7 +190,7 @@ package final class FeedbackContainer {
                 hint: "the policy of the connection string may lack a right; one with Manage has all")
         case 404:
             return .peer(
-                .misconfigured, "\(hub.name) is not there: \(text)", hint: HubFindings.missingRemedy)
+                .misconfigured, "\(hub.name) is not there: \(text)", hint: PeerFailure.missingHubRemedy)
         default: return .peer(.failed, "\(hub.name) answers \(text)")
         }
     }

@@ -1,6 +1,7 @@
 import Basics
 import CurlHTTP
 import HTTP1
+import JobSupport
 public import Kafka
 import PushModel
 
@@ -37,8 +38,8 @@ public struct TokenServer: Sendable {
             case .failure(let reason): throw .peer(.unreachable, "\(name) does not answer: \(reason.description)")
             }
         } catch {
-            guard case .peer(_, let reason, _) = error else { throw TokenFailure("\(name) cannot be called") }
-            throw TokenFailure(reason)
+            guard case .room(let failure as PeerFailure) = error else { throw TokenFailure("\(name) cannot be called") }
+            throw TokenFailure(failure.text)
         }
         guard answer.status == 200 else {
             let isRefusal = [400, 401, 403].contains(answer.status)

@@ -4,7 +4,6 @@ import HubEmulator
 import Testing
 
 @testable import Console
-@testable import Jobs
 
 /// Commands where the settings name several hubs.
 struct HubsTests {

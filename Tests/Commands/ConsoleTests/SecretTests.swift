@@ -1,6 +1,5 @@
 import Foundation
 import HubEmulator
-import Jobs
 import Kafka
 import TestSupport
 import Testing

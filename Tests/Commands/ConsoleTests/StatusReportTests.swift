@@ -5,7 +5,7 @@ import PushModel
 import Testing
 
 @testable import Console
-@testable import Jobs
+@testable import Groups
 
 @Suite struct StatusReportTests {
     private static let now = Timestamp(milliseconds: 1_000_000)

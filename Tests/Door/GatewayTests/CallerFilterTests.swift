@@ -3,13 +3,14 @@ import Delivery
 import Foundation
 import GroupPositions
 import HTTPServing
-import Jobs
+import JobSupport
 import Kafka
 import Keys
 import Publishing
 import PushModel
 import Replay
 import ResultQuery
+package import Results
 import Testing
 
 @testable import Gateway

@@ -2,7 +2,6 @@ import Delivery
 import Foundation
 import GroupPositions
 import HubEmulator
-import Jobs
 import Kafka
 import TestSupport
 import Testing

@@ -1,5 +1,7 @@
+package import JobSupport
+
 /// The reason for which a file is no audience of a request.
-package enum AudienceFailure: Sendable, Equatable {
+package enum AudienceFailure: RoomFailure, Equatable {
     /// The request without its audience breaks the contract, in a sentence.
     case invalidRequest(String)
     /// The file is a pipe or the like. It could not be read twice.

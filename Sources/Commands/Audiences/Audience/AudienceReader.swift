@@ -1,5 +1,6 @@
 import Basics
 import Glibc
+import JobSupport
 
 /// Reads a file of any length line by line, with little memory: the lines are places in a room that is used again and again.
 struct AudienceReader: ~Copyable {
@@ -51,7 +52,7 @@ struct AudienceReader: ~Copyable {
         var facts = stat()
         guard fstat(descriptor, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG, let identity = Identity(descriptor) else {
             close(descriptor)
-            throw .audience(.noOrdinaryFile(path: path))
+            throw .room(AudienceFailure.noOrdinaryFile(path: path))
         }
         return (descriptor, identity)
     }
@@ -83,7 +84,7 @@ struct AudienceReader: ~Copyable {
                 return true
             }
             guard rest.count <= Self.maximumLineByteCount else {
-                throw .audience(.longLine(path: path, number: number + 1, limit: Self.maximumLineByteCount))
+                throw .room(AudienceFailure.longLine(path: path, number: number + 1, limit: Self.maximumLineByteCount))
             }
             try readMore()
         }

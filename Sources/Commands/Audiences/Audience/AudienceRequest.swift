@@ -1,5 +1,6 @@
 import Basics
 package import FanOut
+package import JobSupport
 package import PushModel
 
 /// The request that is sent to the audience of a file: a request without an audience yet.
@@ -19,8 +20,8 @@ package struct AudienceRequest {
         case .request: break
         case .rejected(let faults):
             let fault = faults.first
-            throw .audience(.invalidRequest("\(fault?.pointer ?? ""): \(fault?.message ?? "no request")"))
-        case .unreadable(let failure): throw .audience(.invalidRequest(failure.message))
+            throw .room(AudienceFailure.invalidRequest("\(fault?.pointer ?? ""): \(fault?.message ?? "no request")"))
+        case .unreadable(let failure): throw .room(AudienceFailure.invalidRequest(failure.message))
         }
         self.json = json
         self.request = request

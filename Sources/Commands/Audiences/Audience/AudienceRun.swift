@@ -1,4 +1,5 @@
 package import FanOut
+package import JobSupport
 import Kafka
 import PushModel
 
@@ -48,7 +49,7 @@ package struct AudienceRun {
     package mutating func run(progress: (RunProgress) -> Void) throws(JobFailure) {
         var failures = 0
         while true {
-            do throws(ReplayFailure) {
+            do throws(SessionFailure) {
                 return try pass(isFirst: failures == 0, progress: progress)
             } catch {
                 switch error {
@@ -64,9 +65,9 @@ package struct AudienceRun {
         }
     }
 
-    private mutating func pass(isFirst: Bool, progress: (RunProgress) -> Void) throws(ReplayFailure) {
+    private mutating func pass(isFirst: Bool, progress: (RunProgress) -> Void) throws(SessionFailure) {
         let (id, context, batchByteCount) = (id, context, batchByteCount)
-        let session = try ReplayFailure.catching { () throws(KafkaError) in
+        let session = try SessionFailure.catching { () throws(KafkaError) in
             try AudienceSession(for: id, context: context, batchByteCount: batchByteCount)
         }
         var state = try start(session)
@@ -75,7 +76,7 @@ package struct AudienceRun {
             isComplete = true
             return
         }
-        let whole = try ReplayFailure.ending { () throws(JobFailure) in
+        let whole = try SessionFailure.ending { () throws(JobFailure) in
             try AudienceRequest(state.request, publishedAt: state.publishedAt)
         }
         var batch = Batch(of: whole.request, id: id, state: state, survey: survey, planner: planner)
@@ -98,25 +99,25 @@ package struct AudienceRun {
         isComplete = true
     }
 
-    private func open() throws(ReplayFailure) -> AudienceReader {
+    private func open() throws(SessionFailure) -> AudienceReader {
         do throws(JobFailure) { return try AudienceReader(survey.path) } catch { throw .final(error) }
     }
 
-    private static func next(_ reader: inout AudienceReader) throws(ReplayFailure) -> Bool {
+    private static func next(_ reader: inout AudienceReader) throws(SessionFailure) -> Bool {
         do throws(JobFailure) { return try reader.next() } catch { throw .final(error) }
     }
 
-    private var changed: ReplayFailure { .final(.audience(.changedFile(path: survey.path))) }
+    private var changed: SessionFailure { .final(.room(AudienceFailure.changedFile(path: survey.path))) }
 
     /// The progress of the request: that of the topic, or its beginning.
-    private func start(_ session: AudienceSession) throws(ReplayFailure) -> AudienceProgress {
+    private func start(_ session: AudienceSession) throws(SessionFailure) -> AudienceProgress {
         guard let found = session.found else {
             let partition = ParentKey(fileID: id).partition(of: session.parentPartitions)
             return AudienceProgress(
                 request: draft.json, digest: digest, publishedAt: publishedAt, partition: partition, parts: survey.parts)
         }
         guard found.digest == digest, found.parts == survey.parts else {
-            throw .final(.audience(.otherRequest(id: id)))
+            throw .final(.room(AudienceFailure.otherRequest(id: id)))
         }
         return found
     }
@@ -125,9 +126,9 @@ package struct AudienceRun {
     private mutating func add(
         _ parts: AudienceParts, to batch: inout Batch, state: inout AudienceProgress, session: AudienceSession,
         reader: borrowing AudienceReader
-    ) throws(ReplayFailure) -> Bool {
+    ) throws(SessionFailure) -> Bool {
         guard parts.chunk >= state.next else { return false }
-        try ReplayFailure.catching { () throws(KafkaError) in try batch.add(parts, in: session) }
+        try SessionFailure.catching { () throws(KafkaError) in try batch.add(parts, in: session) }
         guard batch.count >= Self.batchCount || batch.byteCount >= Self.batchByteCount else { return false }
         // The last one is not committed before the whole file was seen once more.
         guard parts.chunk + 1 < state.parts else { return false }
@@ -137,12 +138,12 @@ package struct AudienceRun {
 
     private mutating func commit(
         _ batch: inout Batch, state: inout AudienceProgress, session: AudienceSession, reader: borrowing AudienceReader
-    ) throws(ReplayFailure) {
+    ) throws(SessionFailure) {
         guard reader.isUnchanged else { throw changed }
         guard batch.count > 0 else { return }
         var next = state
         next.next += batch.count
-        try ReplayFailure.catching { () throws(KafkaError) in try session.commit(next) }
+        try SessionFailure.catching { () throws(KafkaError) in try session.commit(next) }
         state = next
         writtenCount += batch.count
         batch.removeAll()

@@ -1,4 +1,5 @@
 import Delivery
+import JobSupport
 import Kafka
 import PushModel
 

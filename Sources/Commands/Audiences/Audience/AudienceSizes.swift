@@ -1,5 +1,6 @@
 package import Delivery
 package import FanOut
+package import JobSupport
 import Kafka
 import PushModel
 
@@ -45,7 +46,7 @@ package struct AudienceSizes {
         let writer = PartWriter(
             draft.request, to: survey, planner: planner, id: id, partition: 0, chunks: survey.parts, publishedAt: publishedAt)
         let (size, limit) = (writer.repeatedByteCount, PartWriter.maximumRepeatedByteCount)
-        guard size <= limit else { throw .audience(.longParts(count: survey.parts, byteCount: size, limit: limit)) }
+        guard size <= limit else { throw .room(AudienceFailure.longParts(count: survey.parts, byteCount: size, limit: limit)) }
         var parent = ByteWriter()
         ParentRecord.append(draft.request, chunks: survey.parts, calls: survey.calls, origin: nil, to: &parent)
         let progress = AudienceProgress(
@@ -79,7 +80,7 @@ package struct AudienceSizes {
         for (size, own, topic) in [(part, limits.own, topics.requestsOwn), (whole, limits.parents, topics.parents)] {
             let needed = size + Self.overhead
             for (limit, isClients) in [(own ?? .max, false), (limits.client, true)] where needed > limit {
-                throw .audience(.longRecord(topic: topic, byteCount: needed, limit: limit, isClients: isClients))
+                throw .room(AudienceFailure.longRecord(topic: topic, byteCount: needed, limit: limit, isClients: isClients))
             }
         }
     }

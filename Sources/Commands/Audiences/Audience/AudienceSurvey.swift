@@ -1,4 +1,5 @@
 package import FanOut
+package import JobSupport
 package import PushModel
 
 /// The survey of an audience's file: read once from its beginning to its end, before anything is written.
@@ -52,7 +53,7 @@ package struct AudienceSurvey {
         var batch = AudienceBatch()
         while try reader.next() {
             lines = reader.number
-            guard lines <= lineCount else { throw JobFailure.audience(.changedFile(path: path)) }
+            guard lines <= lineCount else { throw .room(AudienceFailure.changedFile(path: path)) }
             do throws(AudienceFormat.Fault) {
                 guard try format.read(reader.bytes), let kind = format.kind else {
                     skip(lines)
@@ -70,7 +71,7 @@ package struct AudienceSurvey {
         take(&batch, distinct: &distinct, parts: &parts, reader: reader)
         while parts?.finish() == true { count(parts) }
         digest = reader.digest
-        guard reader.isUnchanged else { throw JobFailure.audience(.changedFile(path: path)) }
+        guard reader.isUnchanged else { throw .room(AudienceFailure.changedFile(path: path)) }
     }
 
     /// Adds what lines hold to the parts, and leaves out what stood there before.
@@ -136,11 +137,11 @@ package struct AudienceSurvey {
 
     /// Refuses an audience that cannot be sent to. Lines at fault are no reason.
     package func check(for request: PushRequest) throws(JobFailure) {
-        guard names > 0 else { throw .audience(.noRecipient(path: path)) }
-        if kind == .names(.categories), let hubs = spread?.hubs { throw .audience(.sharedCategories(hubs: hubs)) }
-        guard kind != .handles || request.template == nil else { throw .audience(.handlesWithTemplate) }
+        guard names > 0 else { throw .room(AudienceFailure.noRecipient(path: path)) }
+        if kind == .names(.categories), let hubs = spread?.hubs { throw .room(AudienceFailure.sharedCategories(hubs: hubs)) }
+        guard kind != .handles || request.template == nil else { throw .room(AudienceFailure.handlesWithTemplate) }
         let limit = ParentRecord.maximumChunks
-        guard parts <= limit else { throw .audience(.manyParts(count: parts, limit: limit)) }
+        guard parts <= limit else { throw .room(AudienceFailure.manyParts(count: parts, limit: limit)) }
     }
 }
 

@@ -1,4 +1,5 @@
 import Delivery
+package import JobSupport
 package import Kafka
 package import Publishing
 

@@ -1,5 +1,6 @@
 import Basics
 import Dispatch
+package import JobSupport
 package import Kafka
 package import Publishing
 import Synchronization

@@ -1,3 +1,4 @@
+import JobSupport
 package import Kafka
 package import Publishing
 import PushModel

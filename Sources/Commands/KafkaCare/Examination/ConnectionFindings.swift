@@ -1,3 +1,5 @@
+import JobSupport
+
 struct ConnectionFacts: Equatable {
     /// The bootstrap addresses.
     var brokers: String

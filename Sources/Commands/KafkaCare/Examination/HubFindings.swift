@@ -1,4 +1,5 @@
 import Delivery
+import JobSupport
 
 /// The result of a call to the hub that sends nothing.
 package struct HubFacts: Sendable, Equatable {
@@ -39,9 +40,6 @@ package struct HubFacts: Sendable, Equatable {
 
 /// Findings about the hub.
 package enum HubFindings {
-    /// The remedy for a hub that its namespace does not have.
-    static let missingRemedy = "set hub.name as the portal shows it, and hub.connection_string as that of the namespace it is in"
-
     /// A clock that is further away than this is worth a word: 30 s in milliseconds. `Date` counts whole seconds.
     private static let tolerance: Int64 = 30_000
 
@@ -77,7 +75,7 @@ package enum HubFindings {
         case .good: .ok("hub", of: hub, text: finding.words)
         case .throttled: .warning("hub", of: hub, text: finding.words, mend: "pushfan worker --worker.max_in_flight N")
         case .missing:
-            .failure("hub", of: hub, text: finding.words, mend: missingRemedy, cause: .configuration)
+            .failure("hub", of: hub, text: finding.words, mend: PeerFailure.missingHubRemedy, cause: .configuration)
         case .keyRefused:
             .failure(
                 "hub", of: hub, text: finding.words,

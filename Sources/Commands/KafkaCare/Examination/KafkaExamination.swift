@@ -1,6 +1,8 @@
 import Basics
 import Delivery
 package import GroupPositions
+import Groups
+package import JobSupport
 import Kafka
 import PushModel
 

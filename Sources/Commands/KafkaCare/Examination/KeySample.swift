@@ -1,3 +1,4 @@
+import JobSupport
 import Kafka
 
 /// A look at whether records of a topic lie in the partitions that their keys name.

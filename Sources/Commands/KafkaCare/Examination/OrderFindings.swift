@@ -1,3 +1,5 @@
+import Groups
+import JobSupport
 import PushModel
 
 /// Findings about holds and limits that stand.

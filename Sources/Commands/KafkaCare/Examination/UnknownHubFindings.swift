@@ -1,3 +1,5 @@
+import Groups
+import JobSupport
 import PushModel
 
 /// Findings about requests that wait for hubs that workers do not know.

@@ -1,5 +1,7 @@
 import Delivery
 import GroupPositions
+import Groups
+import JobSupport
 import Kafka
 import PushModel
 import ResultQuery

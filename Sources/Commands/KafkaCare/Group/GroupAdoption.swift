@@ -1,5 +1,7 @@
 import Delivery
 package import GroupPositions
+import Groups
+package import JobSupport
 package import Kafka
 
 /// The state that a former consumer group has left, and its move to the group of the settings.

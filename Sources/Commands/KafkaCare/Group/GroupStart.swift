@@ -1,5 +1,7 @@
 package import Delivery
 package import GroupPositions
+package import Groups
+package import JobSupport
 package import Kafka
 import PushModel
 
@@ -175,9 +177,9 @@ package struct GroupStart {
         // Waiting requests have to be known first.
         let topics = terms.delays + [terms.held] + own + [terms.parents, context.topics.results, context.topics.deadLetters]
         let told = try existing(topics).map(\.topic)
-        guard told.contains(context.topics.results) else { throw .noResults(topic: context.topics.results) }
+        guard told.contains(context.topics.results) else { throw .room(StartFailure.noResults(topic: context.topics.results)) }
         for topic in told { try read(topic) { record in places.take(record, of: topic) } }
-        guard !places.isNewer else { throw .newerOutcomes }
+        guard !places.isNewer else { throw .room(StartFailure.newerOutcomes) }
         places.close()
         return places
     }

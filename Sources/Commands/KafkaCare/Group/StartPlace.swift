@@ -1,4 +1,5 @@
 package import Delivery
+package import Groups
 import ResultQuery
 
 /// The place at which a group without a position begins.

@@ -1,4 +1,5 @@
 import Delivery
+import Groups
 import Kafka
 import PushModel
 

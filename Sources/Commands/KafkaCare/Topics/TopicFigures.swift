@@ -1,3 +1,4 @@
+import JobSupport
 import Kafka
 
 /// The requested partitions and replicas, against those of topics that are there already.

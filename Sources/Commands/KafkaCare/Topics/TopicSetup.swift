@@ -1,3 +1,4 @@
+package import JobSupport
 package import Kafka
 
 /// Creates the topics that pushfan uses, and checks them.

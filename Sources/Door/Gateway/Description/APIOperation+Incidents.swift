@@ -1,5 +1,5 @@
-internal import Jobs
 internal import PushModel
+internal import Results
 
 // The row of incidents (page Gateway, "Find and repair").
 extension APIOperation {

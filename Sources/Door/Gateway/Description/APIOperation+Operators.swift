@@ -1,6 +1,7 @@
-internal import Jobs
 internal import PushModel
+internal import Replays
 internal import ResultQuery
+internal import Results
 
 // The rows of what finds, repairs and shows (page Gateway, "Find and repair").
 extension APIOperation {

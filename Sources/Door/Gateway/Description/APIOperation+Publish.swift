@@ -1,6 +1,6 @@
-internal import Jobs
 internal import PushModel
 internal import ResultQuery
+internal import Results
 
 // The rows of `/v1/requests` (page Publish).
 extension APIOperation {

@@ -1,6 +1,6 @@
-internal import Jobs
 internal import PushModel
 internal import ResultQuery
+internal import Results
 
 // The rows of the list of requests (page Gateway, "Find and repair").
 extension APIOperation {

@@ -1,4 +1,4 @@
-import Jobs
+import Groups
 import PushModel
 
 /// The event that those who follow the fleet get once a second: its work, its hubs and its workers.

@@ -1,4 +1,4 @@
-import Jobs
+import Groups
 import PushModel
 
 /// One hub as all workers see it: the worst of their circuits, and the sums of their figures.

@@ -1,4 +1,4 @@
-import Jobs
+import Groups
 import PushModel
 
 /// Counts the calls of each hub of late, from counters that grow until a worker starts again. Without clock.

@@ -2,11 +2,12 @@ import Basics
 import Dispatch
 import EventLoop
 import HTTPServing
-import Jobs
+import JobSupport
 import Kafka
 import Observability
 import PushModel
 import ResultQuery
+import Results
 import Synchronization
 
 /// Makes incidents of what the fleet's thread sees each second, writes them beside the minutes, and reads those of all gateways on a thread of

@@ -1,10 +1,10 @@
 import Delivery
-import Jobs
 import Kafka
 import Publishing
 import PushModel
 import Replay
 import ResultQuery
+import Results
 
 /// Adds to answers what the records of requests say: to whom, the holds that concerned it, and what it repeats.
 struct AnswerCompletion: Sendable {

@@ -1,7 +1,7 @@
 import Basics
-import Jobs
 import Publishing
 import PushModel
+import Results
 
 /// The requests that a gateway has published of late, by their ids; without clock and thread.
 ///

@@ -1,9 +1,9 @@
 import Basics
 import EventLoop
-import Jobs
 import Kafka
 import Publishing
 import PushModel
+import Results
 import Synchronization
 
 struct LookupClock: Sendable {

@@ -1,7 +1,8 @@
 import Basics
-import Jobs
+import JobSupport
 import PushModel
 import ResultQuery
+import Results
 import Synchronization
 
 /// Another request with the same title to the same person.

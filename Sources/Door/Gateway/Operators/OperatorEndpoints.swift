@@ -2,12 +2,15 @@ import Basics
 import Delivery
 import Dispatch
 import EventLoop
+import Groups
 import HTTPServing
 import Intake
-import Jobs
+import JobSupport
 import Observability
 import PushModel
+import Replays
 import ResultQuery
+import Results
 import Synchronization
 
 /// Answers the calls that find and repair, and show how workers are, by the code of the commands. Calls wait for nothing: threads of its own

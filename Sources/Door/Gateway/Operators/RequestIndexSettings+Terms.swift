@@ -1,5 +1,5 @@
 import Glibc
-import Jobs
+import Results
 
 extension RequestIndexSettings {
     /// The most bytes of a secret that are read.

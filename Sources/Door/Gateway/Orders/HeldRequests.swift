@@ -1,6 +1,6 @@
 import Delivery
 import Intake
-import Jobs
+import JobSupport
 import Kafka
 import PushModel
 import ResultQuery

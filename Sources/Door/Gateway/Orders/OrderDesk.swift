@@ -1,8 +1,8 @@
 import HTTPServing
-import Jobs
 import Kafka
 import Observability
 import PushModel
+import Results
 
 /// Gives and releases orders over HTTP, and lists them. Waits for nothing.
 struct OrderDesk: Sendable {

@@ -1,7 +1,8 @@
 import Delivery
 import Dispatch
 import EventLoop
-import Jobs
+import Groups
+import JobSupport
 import Kafka
 import Observability
 import PushModel

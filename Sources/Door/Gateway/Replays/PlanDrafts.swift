@@ -1,7 +1,7 @@
 import Basics
 import EventLoop
 import HTTPServing
-import Jobs
+import JobSupport
 import PushModel
 import Synchronization
 

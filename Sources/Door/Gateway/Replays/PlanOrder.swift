@@ -1,7 +1,7 @@
 import HTTPServing
-import Jobs
 import PushModel
 import Replay
+import Replays
 import ResultQuery
 
 /// A caller's order for a plan: the body of `POST /v1/replays`.

@@ -2,12 +2,14 @@ import Basics
 import FanOut
 import HTTPServing
 import HubREST
-import Jobs
+import JobSupport
 import Kafka
 import Publishing
 import PushModel
 import Replay
+import Replays
 import ResultQuery
+import Results
 import Synchronization
 
 /// Plans and runs replays, and shows how they stand. Each of its functions blocks its thread, but for ``plan(_:)``.

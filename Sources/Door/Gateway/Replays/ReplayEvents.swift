@@ -1,6 +1,5 @@
 import Basics
 import EventLoop
-import Jobs
 import Synchronization
 
 /// Tells those who follow replays how far these are. It asks no more often than twice a second, and reads the jobs' topic only for replays that

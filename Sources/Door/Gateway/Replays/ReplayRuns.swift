@@ -1,8 +1,9 @@
 import Basics
 import Dispatch
 import EventLoop
-import Jobs
+import JobSupport
 import PushModel
+package import Replays
 import Synchronization
 
 /// The replays that run in this process, and those that have run. Each has a thread while it runs.

@@ -1,6 +1,6 @@
 import Basics
 import HTTPServing
-import Jobs
+import JobSupport
 import Keys
 import PushModel
 import ResultQuery

@@ -1,10 +1,11 @@
 import GroupPositions
 import HTTPServing
-import Jobs
+import JobSupport
 import Publishing
 import PushModel
 import Replay
 import ResultQuery
+package import Results
 
 /// Searches the whole life of a request in the results, and where it is while it has none. Blocks the calling thread.
 struct LifeSearch: Sendable {

@@ -1,8 +1,9 @@
 import Basics
-import GroupPositions
 import EventLoop
-import Jobs
+import GroupPositions
+import JobSupport
 import PushModel
+import Results
 import Synchronization
 
 /// Searches single results, by clients of Kafka that threads share one after the other.

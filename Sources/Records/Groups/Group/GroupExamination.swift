@@ -1,14 +1,15 @@
-import Delivery
+package import Delivery
 package import GroupPositions
+package import JobSupport
 package import Kafka
-import PushModel
+package import PushModel
 
 /// Queries a consumer group, its positions and its starts from Kafka, without joining it. One call at a time.
 package struct GroupExamination {
     /// The group, its topics and its brokers.
     package let terms: GroupTerms
-    let admin: TopicAdmin
-    let context: JobContext
+    package let admin: TopicAdmin
+    package let context: JobContext
     private let client = GroupClient()
 
     /// The group's positions in the topics of held and of large requests. A topic that does not exist, or cannot be asked about, has none.
@@ -54,7 +55,7 @@ package struct GroupExamination {
     }
 
     /// Counts what waits in partitions, of which those with an open transaction are known only if `admin` sees the uncommitted.
-    func waiting(
+    package func waiting(
         in positions: [GroupPosition], cancelled: StoppedRequests = StoppedRequests(), at now: Timestamp
     ) throws(KafkaError) -> [WaitingCount] {
         let reader = WaitingReader(of: terms.group, cancelled: cancelled)
@@ -87,7 +88,7 @@ package struct GroupExamination {
     }
 
     /// Finds the positions in the topics of held and of large requests that no version known here wrote. Workers leave those, too.
-    func unknown(of beside: Beside) -> [(partition: TopicPartition, metadata: UnknownMetadata)] {
+    package func unknown(of beside: Beside) -> [(partition: TopicPartition, metadata: UnknownMetadata)] {
         let held = beside.held.compactMap { position in
             position.unknownMetadata.map { (partition: position.partition, metadata: $0) }
         }
@@ -97,7 +98,7 @@ package struct GroupExamination {
 
     /// The committed offsets of the group. The library searches the coordinator until time is up even if that is not allowed. The reason
     /// stands in its events alone.
-    func committed(_ partitions: [TopicPartition], within limit: Duration) throws(KafkaError) -> [CommittedOffset] {
+    package func committed(_ partitions: [TopicPartition], within limit: Duration) throws(KafkaError) -> [CommittedOffset] {
         let consumer = try client.consumer(of: terms)
         do throws(KafkaError) {
             return try retrying { () throws(KafkaError) in try consumer.group.committed(partitions, timeout: limit) }

@@ -35,7 +35,7 @@ package struct GroupPosition: Sendable, Equatable {
     package var start: Int64 { min(max(committed ?? low, low), high) }
 
     /// The first and the last record that were read, or nil when they are not known.
-    var marks: ReadMarks? { ReadMarks(metadata: metadata) }
+    package var marks: ReadMarks? { ReadMarks(metadata: metadata) }
 
     /// The offsets that wait for an outcome, of which some may hold no record.
     package var lag: Int64 { max(0, high - start - Int64(finishedOffsets.count)) }

@@ -34,7 +34,7 @@ extension GroupStarts {
     }
 
     /// The names of three partitions, with what waits there, and the number of the rest.
-    static func names(_ rows: [Row]) -> String {
+    package static func names(_ rows: [Row]) -> String {
         let names = rows.prefix(3).map { row in
             "\(row.position.partition)" + (row.ruling.map { " (\($0.waiting) wait)" } ?? "")
         }

@@ -1,27 +1,27 @@
-import Kafka
+package import Kafka
 
 /// The headers of a record of a delay lane or of the topic of held requests, if it waits for a group.
-struct WaitingRecord {
+package struct WaitingRecord {
     /// The record that its request was published with.
-    struct Origin {
-        let topic: String
-        let partition: Int32
-        let offset: Int64
+    package struct Origin {
+        package let topic: String
+        package let partition: Int32
+        package let offset: Int64
     }
 
     /// Nil if it names none, or none that there can be.
-    let origin: Origin?
+    package let origin: Origin?
     /// The publication of its request, milliseconds since 1970, or nil when that is not known.
-    let published: Int64?
+    package let published: Int64?
     /// The due time of its continuation, milliseconds since 1970, or nil if it has none.
-    let due: Int64?
+    package let due: Int64?
     /// The number of attempts so far of its calls.
-    let attempts: Int64
+    package let attempts: Int64
     /// True if it holds a poll for an outcome, and no request.
-    let isPoll: Bool
+    package let isPoll: Bool
 
     /// Reads pushfan's own headers of a record. Those of another group's record give nil.
-    init?(_ headers: [String: String], of group: String) {
+    package init?(_ headers: [String: String], of group: String) {
         guard headers["pushfan-group"] == group else { return nil }
         func number(_ name: String) -> Int64? { headers[name].flatMap { Int64($0) } }
         if let topic = headers["pushfan-origin-topic"], let offset = number("pushfan-origin-offset"),
@@ -39,8 +39,8 @@ struct WaitingRecord {
 }
 
 /// The texts of a record's headers that are pushfan's own, by their names.
-enum OwnHeaders {
-    static func of(_ record: borrowing ConsumedRecord) -> [String: String] {
+package enum OwnHeaders {
+    package static func of(_ record: borrowing ConsumedRecord) -> [String: String] {
         var headers: [String: String] = [:]
         record.forEachHeader { name, value in
             guard let value, let title = title(name.withUnsafeBufferPointer { Array($0) }) else { return }
@@ -49,7 +49,7 @@ enum OwnHeaders {
         return headers
     }
 
-    static func of(_ record: FetchedRecord) -> [String: String] {
+    package static func of(_ record: FetchedRecord) -> [String: String] {
         var headers: [String: String] = [:]
         for (name, value) in record.headers {
             if let value, let title = title(name) { headers[title] = String(decoding: value, as: UTF8.self) }

@@ -1,5 +1,6 @@
-import Delivery
-import Kafka
+package import Delivery
+package import JobSupport
+package import Kafka
 package import PushModel
 
 /// A request as it stands in a lane, in a delay lane or in the topic of held requests.
@@ -14,22 +15,28 @@ package struct WaitingRequest: Sendable, Equatable {
     package let attempts: Int64
     /// The time up to which requests of its id are cancelled, or nil if that does not concern it.
     package let cancelledAt: Timestamp?
+
+    /// A request of the given parts.
+    package init(id: String, origin: RecordOrigin, due: Timestamp?, attempts: Int64, cancelledAt: Timestamp? = nil) {
+        (self.id, self.origin, self.due, self.attempts, self.cancelledAt) = (id, origin, due, attempts, cancelledAt)
+    }
 }
 
 /// Reads the requests of one group.
-struct WaitingReader {
+package struct WaitingReader {
     private let group: String
     private let stopped: StoppedRequests
     private var request = PushRequest()
 
     /// A reader that skips requests that wait for another group.
-    init(of group: String, cancelled stopped: StoppedRequests) {
+    package init(of group: String, cancelled stopped: StoppedRequests) {
         self.group = group
         self.stopped = stopped
     }
 
     /// Reads a record. What is no request of the group, but another group's or a poll for an outcome, gives nil.
-    mutating func read(_ record: FetchedRecord, of kind: AssignmentPlan.Kind, in place: TopicPartition) -> WaitingRequest? {
+    package mutating func read(_ record: FetchedRecord, of kind: AssignmentPlan.Kind, in place: TopicPartition) -> WaitingRequest?
+    {
         var origin = RecordOrigin(
             topic: place.topic, partition: place.partition, offset: record.offset,
             timestamp: Self.moment(record.timestamp ?? 0), isDated: record.timestamp != nil)
@@ -53,13 +60,13 @@ struct WaitingReader {
     }
 
     /// The source that a record's request names, or nil.
-    mutating func source(of record: FetchedRecord, of kind: AssignmentPlan.Kind, in place: TopicPartition) -> String? {
+    package mutating func source(of record: FetchedRecord, of kind: AssignmentPlan.Kind, in place: TopicPartition) -> String? {
         guard read(record, of: kind, in: place) != nil else { return nil }
         return request.source.map { request.document.string($0) }
     }
 
     /// A moment that a record tells, kept between the years 1970 and 9999: anybody may have written it, and sums with it must not overflow.
-    static func moment(_ milliseconds: Int64) -> Timestamp {
+    package static func moment(_ milliseconds: Int64) -> Timestamp {
         Timestamp(milliseconds: min(max(milliseconds, 0), 253_402_300_799_999))
     }
 }

@@ -1,4 +1,5 @@
 import Delivery
+package import JobSupport
 import Kafka
 import PushModel
 

@@ -1,4 +1,5 @@
 import Delivery
+import JobSupport
 package import PushModel
 
 /// The holds and limits that stand, and what workers say of them.

@@ -1,5 +1,6 @@
 import Delivery
 package import GroupPositions
+package import JobSupport
 package import Kafka
 import PushModel
 

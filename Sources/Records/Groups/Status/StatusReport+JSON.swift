@@ -1,4 +1,5 @@
 import GroupPositions
+package import JobSupport
 import Kafka
 import PushModel
 

@@ -1,4 +1,5 @@
 import Delivery
+package import JobSupport
 
 extension StatusReport {
     /// Reads the orders that stand. Those that cannot be read are a gap: few users may read the control topic.

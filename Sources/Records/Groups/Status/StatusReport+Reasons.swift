@@ -1,4 +1,5 @@
 import GroupPositions
+import JobSupport
 import Kafka
 import PushModel
 

@@ -22,12 +22,12 @@ package enum ReadingSource: Sendable, Equatable {
 
 /// An event of a job that changes nothing of its answer.
 package enum JobNote: Sendable {
-    /// The results are read from the topic.
-    case indexUnused(IndexAbsence)
+    /// The results are read from the topic, for a reason in a sentence without its end.
+    case indexUnused(String)
     /// A kept index cannot be used for a reason in one line, and is tried again.
     case indexFailed(String)
-    /// The index in the file is rebuilt.
-    case indexRebuilt(path: String, IndexFlaw)
+    /// The index in the file is rebuilt, for a reason in words behind the file's name.
+    case indexRebuilt(path: String, String)
     /// The number of results of replays that the topic of replays does not know.
     case unknownReplays(results: Int, topic: String)
     /// The replay was paused before the item `next` of so many.

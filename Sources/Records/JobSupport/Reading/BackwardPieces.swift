@@ -4,18 +4,18 @@ import PushModel
 ///
 /// A piece begins in each partition at the first record that is not older than a time. What stands before is older, in whatever order the
 /// times of a partition are, so that after the piece every record since that time was read.
-struct BackwardPieces {
+package struct BackwardPieces {
     /// Some of the unread offsets: the last of each partition.
-    struct Piece: Equatable {
+    package struct Piece: Equatable {
         /// The offsets of each partition.
-        let offsets: [Range<Int64>]
+        package let offsets: [Range<Int64>]
         /// Every unread record written at this time or later is among them, in milliseconds since 1970.
-        let since: Int64
+        package let since: Int64
         /// It is all that is unread.
-        let isLast: Bool
+        package let isLast: Bool
 
         /// The number of offsets.
-        var count: Int64 { offsets.reduce(0) { $0.addingSaturated($1.upperBound - $1.lowerBound) } }
+        package var count: Int64 { offsets.reduce(0) { $0.addingSaturated($1.upperBound - $1.lowerBound) } }
     }
 
     /// The distance to which the first piece reaches back, in milliseconds.
@@ -24,10 +24,10 @@ struct BackwardPieces {
     private static let growth: Int64 = 4
     private static let longestSpan: Int64 = 1 << 50
 
-    private(set) var unread: [Range<Int64>]
+    package private(set) var unread: [Range<Int64>]
     /// Every record written at this time or later was read.
-    private(set) var reached = Int64.max
-    private(set) var isDone = false
+    package private(set) var reached = Int64.max
+    package private(set) var isDone = false
     /// The end of the times of the unread records. Few records are newer.
     private var end: Int64
     private var span = firstSpan
@@ -39,7 +39,7 @@ struct BackwardPieces {
     ///   - offsets: The offsets of each partition.
     ///   - oldest: The time at which they begin, or nil for the topic's beginning.
     ///   - newest: The time at which they end, more or less.
-    init(_ offsets: [Range<Int64>], since oldest: Int64?, until newest: Int64) {
+    package init(_ offsets: [Range<Int64>], since oldest: Int64?, until newest: Int64) {
         unread = offsets
         self.oldest = oldest
         end = max(0, newest)
@@ -52,7 +52,7 @@ struct BackwardPieces {
     ///   - starts: Finds the first record of each partition that is not older than a time, or the partition's end.
     /// - Returns: The piece, which `finish` takes out once it was read.
     /// - Throws: What `starts` throws.
-    func next<Failure>(
+    package func next<Failure>(
         atMost limit: Int64, startingAt starts: (Int64) throws(Failure) -> [Int64]
     ) throws(Failure) -> Piece? {
         guard !isDone else { return nil }
@@ -72,7 +72,7 @@ struct BackwardPieces {
     }
 
     /// Takes a piece out that was read.
-    mutating func finish(_ piece: Piece) {
+    package mutating func finish(_ piece: Piece) {
         unread = zip(unread, piece.offsets).map { $0.lowerBound..<max($0.lowerBound, $1.lowerBound) }
         reached = piece.since
         isDone = piece.isLast

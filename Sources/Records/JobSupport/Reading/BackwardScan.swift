@@ -1,15 +1,15 @@
 import Delivery
-import Kafka
+package import Kafka
 import PushModel
-import ResultQuery
+package import ResultQuery
 
 /// Reads results piece by piece backwards in time, because people mostly search for new results.
 ///
 /// A piece is small enough to be read in a second or two. A piece that is not read to its end says nothing, since each is read forwards in
 /// time.
-struct BackwardScan {
+package struct BackwardScan {
     /// The result of reading on.
-    enum Step {
+    package enum Step {
         /// A piece was read.
         case read
         /// Time ran out within a piece, which counts as unread.
@@ -21,31 +21,31 @@ struct BackwardScan {
     /// The most records of the first piece, which is always read to its end, and of those after it.
     private static let limits: (first: Int64, next: Int64) = (50_000, 200_000)
     /// The most by which records of one partition may be out of the order of their times, because clocks of workers differ.
-    static let disorder: Int64 = 60_000
+    package static let disorder: Int64 = 60_000
 
     private let scan: TopicScan
     private let filter: ResultFilter
     private let newest: Int64
     private var known: (survey: TopicReader, pieces: BackwardPieces)?
     /// The records that were read.
-    private(set) var readCount = 0
+    package private(set) var readCount = 0
 
     /// Every result written at this moment or later was read.
-    var reached: Int64 { known?.pieces.reached ?? .max }
+    package var reached: Int64 { known?.pieces.reached ?? .max }
     /// Nothing is unread that the filter's times let through.
-    var isDone: Bool { known?.pieces.isDone ?? false }
+    package var isDone: Bool { known?.pieces.isDone ?? false }
     /// The offsets of the topic, of which some may hold no record.
-    var totalCount: Int64 { known?.survey.bounds.reduce(0) { $0.addingSaturated($1.upperBound - $1.lowerBound) } ?? 0 }
+    package var totalCount: Int64 { known?.survey.bounds.reduce(0) { $0.addingSaturated($1.upperBound - $1.lowerBound) } ?? 0 }
 
     /// Nothing is read yet.
-    init(_ scan: TopicScan, _ filter: ResultFilter, now: Int64) {
+    package init(_ scan: TopicScan, _ filter: ResultFilter, now: Int64) {
         self.scan = scan
         self.filter = filter
         newest = min(now, filter.until ?? now)
     }
 
     /// The point at which reading can stop, because the records behind were written too late to match.
-    static func stop(_ filter: ResultFilter) -> TopicReader.Stop { latest(filter).map { .time($0) } ?? .end }
+    package static func stop(_ filter: ResultFilter) -> TopicReader.Stop { latest(filter).map { .time($0) } ?? .end }
 
     private static func latest(_ filter: ResultFilter) -> Int64? {
         guard let (moment, overflow) = filter.until?.addingReportingOverflow(disorder), !overflow else { return nil }
@@ -53,7 +53,7 @@ struct BackwardScan {
     }
 
     /// Reads the next piece, unless `deadline` passes before its end.
-    mutating func readNext(
+    package mutating func readNext(
         until deadline: Deadline = Deadline(after: nil), _ body: (borrowing ConsumedRecord) -> Void
     ) throws(JobFailure) -> Step {
         var (survey, pieces) = if let known { known } else { try open() }

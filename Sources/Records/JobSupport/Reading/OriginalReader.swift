@@ -1,20 +1,20 @@
 package import Kafka
 package import PushModel
-import Replay
+package import Replay
 
 /// Reads the originals of requests back, in the order of their places.
-struct OriginalReader {
+package struct OriginalReader {
     private let fetcher: RecordFetcher
     private let timeout: Duration
 
     /// A reader with `readAhead` bytes at most in memory. The time-out holds for one record.
-    init(_ configuration: KafkaConfiguration, readAhead: Int, timeout: Duration) throws(KafkaError) {
+    package init(_ configuration: KafkaConfiguration, readAhead: Int, timeout: Duration) throws(KafkaError) {
         fetcher = try RecordFetcher(configuration, readAhead: readAhead)
         self.timeout = timeout
     }
 
     /// The number of partitions of a topic, 0 for one that is gone.
-    func partitionCount(of topic: String) throws(KafkaError) -> Int {
+    package func partitionCount(of topic: String) throws(KafkaError) -> Int {
         do throws(KafkaError) {
             return try fetcher.partitionCount(of: topic, timeout: timeout)
         } catch {
@@ -24,7 +24,7 @@ struct OriginalReader {
     }
 
     /// The record at a place, or nil when it is gone, perhaps with its topic.
-    func record(at place: RecordPlace) throws(KafkaError) -> FetchedRecord? {
+    package func record(at place: RecordPlace) throws(KafkaError) -> FetchedRecord? {
         do throws(KafkaError) {
             let partition = TopicPartition(topic: place.topic, partition: place.partition)
             switch try fetcher.record(at: place.offset, of: partition, timeout: timeout) {
@@ -40,7 +40,7 @@ struct OriginalReader {
 
 extension OriginalReader {
     /// Reads the request of an original, or returns nil where it is gone or another record stands at its place.
-    func request<Answer>(
+    package func request<Answer>(
         of original: Original, reading body: (borrowing PushRequest, RecordPlace) -> Answer
     ) throws(KafkaError) -> Answer? {
         let place = original.place
@@ -55,10 +55,10 @@ extension OriginalReader {
         return body(request, place)
     }
 
-    /// True if another record than the original of an item stands at its place, by its time.
-    func isReplaced(_ item: ReplayItem) throws(KafkaError) -> Bool {
-        guard let record = try record(at: item.place) else { return false }
-        return !item.original.mayBe(Original(at: item.place, publishedAt: record.publishedAt))
+    /// True if another record than the original stands at its place, by its time.
+    package func isReplaced(_ original: Original) throws(KafkaError) -> Bool {
+        guard let record = try record(at: original.place) else { return false }
+        return !original.mayBe(Original(at: original.place, publishedAt: record.publishedAt))
     }
 }
 

@@ -55,7 +55,7 @@ package struct TopicScan: Sendable {
     }
 
     /// The first record of each partition of a surveyed topic that is not older than a time, or the partition's end.
-    func offsets(since time: Int64, in survey: TopicReader) throws(JobFailure) -> [Int64] {
+    package func offsets(since time: Int64, in survey: TopicReader) throws(JobFailure) -> [Int64] {
         try JobFailure.naming(.read(topic: topic)) { () throws(KafkaError) in
             try survey.offsets(since: time, timeout: context.timeout)
         }
@@ -99,7 +99,7 @@ package struct TopicScan: Sendable {
     }
 
     /// Tells of progress behind the reading.
-    func report(_ progress: ReadingProgress) { context.progress(progress) }
+    package func report(_ progress: ReadingProgress) { context.progress(progress) }
 
     /// The failure of reading this topic.
     package func failure(_ error: KafkaError) -> JobFailure { .kafka(error, .read(topic: topic)) }

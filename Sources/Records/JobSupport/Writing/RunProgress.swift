@@ -1,6 +1,4 @@
-typealias ReplayFailure = SessionFailure<JobFailure>
-
-/// The progress of a replay.
+/// The progress of a replay, or of another run that many sessions share.
 package enum RunProgress: Sendable, Equatable {
     /// A session goes on at an item of the plan.
     case began(at: Int)
@@ -9,24 +7,24 @@ package enum RunProgress: Sendable, Equatable {
 }
 
 /// Reports the progress of a run, and keeps it while sessions come and go.
-final class RunReporter {
+package final class RunReporter {
     /// The items that were dealt with, in all runs.
-    private(set) var count = 0
+    package private(set) var count = 0
     private let report: (RunProgress) -> Void
 
     /// A reporter of a run that begins now.
-    init(_ report: @escaping (RunProgress) -> Void) {
+    package init(_ report: @escaping (RunProgress) -> Void) {
         self.report = report
     }
 
     /// Reports that a session goes on at an item.
-    func begin(at count: Int) {
+    package func begin(at count: Int) {
         self.count = count
         report(.began(at: count))
     }
 
     /// Reports how many items were dealt with.
-    func reach(_ count: Int, skipped: Int) {
+    package func reach(_ count: Int, skipped: Int) {
         self.count = count
         report(.reached(count, skipped: skipped))
     }

@@ -1,4 +1,5 @@
 import Basics
+package import JobSupport
 import PushModel
 package import Replay
 
@@ -88,20 +89,20 @@ package struct DeadLetterPage: Sendable {
 }
 
 /// The place of a dead letter in the order of a list: by the times of the records, and among equal ones by partition and offset.
-struct DeadLetterOrder: Comparable {
-    let time: Int64
-    let partition: Int32
-    let offset: Int64
+package struct DeadLetterOrder: Comparable {
+    package let time: Int64
+    package let partition: Int32
+    package let offset: Int64
 
     /// The place in the order.
-    init(time: Int64, partition: Int32, offset: Int64) {
+    package init(time: Int64, partition: Int32, offset: Int64) {
         self.time = time
         self.partition = partition
         self.offset = offset
     }
 
     /// Reads what `text` has written.
-    init(cursor: String) throws(JobFailure) {
+    package init(cursor: String) throws(JobFailure) {
         let parts = cursor.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 3, let time = Int64(parts[0]), let partition = Int32(parts[1]), let offset = Int64(parts[2]),
             (0 ... .max - 1).contains(time), partition >= 0, offset >= 0
@@ -110,9 +111,9 @@ struct DeadLetterOrder: Comparable {
     }
 
     /// The cursor of a page that ends here.
-    var text: String { "\(time).\(partition).\(offset)" }
+    package var text: String { "\(time).\(partition).\(offset)" }
 
-    static func < (left: Self, right: Self) -> Bool {
+    package static func < (left: Self, right: Self) -> Bool {
         (left.time, left.partition, left.offset) < (right.time, right.partition, right.offset)
     }
 }

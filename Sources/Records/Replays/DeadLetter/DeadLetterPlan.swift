@@ -1,4 +1,5 @@
 import Delivery
+package import JobSupport
 import Kafka
 import PushModel
 package import Replay
@@ -69,14 +70,14 @@ package struct DeadLetterPlan {
 
     /// Takes a value over into the header. JSON has line breaks between its words only, so that blanks can stand for them.
     private mutating func replace(by value: [UInt8], count: Int) throws(JobFailure) {
-        guard count == 1 else { throw .replacement(.notOnePlace) }
+        guard count == 1 else { throw .room(ReplayFailure.replacement(.notOnePlace)) }
         guard DeadLetter.edited(value, edits, topic: context.topics.deadLetters) != nil else {
-            throw .replacement(.invalidRequest)
+            throw .room(ReplayFailure.replacement(.invalidRequest))
         }
         header.replacement = value.map { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") ? UInt8(ascii: " ") : $0 }
         // The plan nests it one level deeper.
         var document = JSONDocument()
-        guard (try? document.read(header.json.span)) != nil else { throw .replacement(.invalidRequest) }
+        guard (try? document.read(header.json.span)) != nil else { throw .room(ReplayFailure.replacement(.invalidRequest)) }
     }
 
     private mutating func readTopic(_ range: ResultFilter, codes: [String], into file: LineFile) throws(JobFailure) {
@@ -110,7 +111,9 @@ package struct DeadLetterPlan {
             }
             if let record, original.mayBe(Original(at: place, publishedAt: record.publishedAt)) {
                 found = place
-                if let source, DeadLetter(record)?.names(source: source) != true { throw .replacement(.foreignSource) }
+                if let source, DeadLetter(record)?.names(source: source) != true {
+                    throw .room(ReplayFailure.replacement(.foreignSource))
+                }
                 if range.covers(record.timestamp ?? 0) { take(record, at: place, codes: codes, into: file) }
             } else {
                 leave(original, reason: .gone, into: file)

@@ -1,3 +1,4 @@
+package import JobSupport
 package import PushModel
 package import Replay
 package import ResultQuery
@@ -93,10 +94,10 @@ package struct ReplayPlanHeader: Sendable, Equatable {
         guard (try? document.read(line.span)) != nil, text("kind") == Self.kind, let jobID = text("job_id"),
             let time = text("created_at").flatMap({ Timestamp(Array($0.utf8).span) })
         else {
-            throw .notAPlan(path: path)
+            throw .room(ReplayFailure.notAPlan(path: path))
         }
         guard document.integer("version", of: document.root) == Self.version else {
-            throw .planOfOtherVersion(path: path)
+            throw .room(ReplayFailure.planOfOtherVersion(path: path))
         }
         self.jobID = jobID
         createdAt = time
@@ -156,7 +157,7 @@ extension RequestEdit {
             do throws(Fault) {
                 read.append(try RequestEdit(text))
             } catch {
-                throw .edit(text, error)
+                throw .room(ReplayFailure.edit(text, error))
             }
         }
         return read

@@ -1,4 +1,5 @@
 import Basics
+package import JobSupport
 package import PushModel
 package import Replay
 import ResultQuery
@@ -111,7 +112,7 @@ package struct ReplayPlanReader {
             guard let line = try lines.next() else { break }
             guard !line.isEmpty else { continue }
             guard (try? document.read(line.span)) != nil, let read = parse() else {
-                throw .damagedPlan(path: path)
+                throw .room(ReplayFailure.damagedPlan(path: path))
             }
             return read
         }

@@ -6,7 +6,7 @@ extension JobLog.Job {
     ///
     /// - Parameters:
     ///   - now: The present moment in milliseconds since 1970, by which a silent runner counts as gone.
-    ///   - outcomes: The results of the job's requests by their states (`JobContext.outcomes(of:)`), if they were counted.
+    ///   - outcomes: The results of the job's requests by their states (`ResultAnswers.outcomes(of:)`), if they were counted.
     /// - Returns: A JSON object.
     package func json(now: Int64, outcomes: [(state: String, count: Int)] = []) -> [UInt8] {
         var object = JSONObject([

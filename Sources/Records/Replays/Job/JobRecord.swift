@@ -1,3 +1,4 @@
+package import JobSupport
 package import PushModel
 package import Replay
 import ResultQuery
@@ -57,7 +58,7 @@ package struct JobRecord: Sendable, Equatable {
     /// Checks that a plan is the one that the job was begun with.
     package func requirePlan(_ digest: String) throws(JobFailure) {
         guard planDigest.isEmpty || planDigest == digest else {
-            throw .otherPlan(job: jobID)
+            throw .room(ReplayFailure.otherPlan(job: jobID))
         }
     }
 

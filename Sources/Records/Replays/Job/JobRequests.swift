@@ -1,4 +1,5 @@
 import Delivery
+package import JobSupport
 import Kafka
 import PushModel
 import Replay
@@ -51,11 +52,6 @@ extension JobContext {
         } catch {
             throw .kafka(error, .write(topic: topics.replays))
         }
-    }
-
-    /// Counts the results of a job's requests by their states, the most frequent first.
-    package func outcomes(of job: JobLog.Job) throws(JobFailure) -> [(state: String, count: Int)] {
-        try ResultAnswers(self).outcomes(of: job)
     }
 }
 

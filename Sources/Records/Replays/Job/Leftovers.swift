@@ -1,3 +1,4 @@
+package import JobSupport
 package import PushModel
 package import Replay
 
@@ -77,7 +78,7 @@ package struct Leftovers {
         do throws(JobFailure) {
             return try plan.next()
         } catch {
-            if isAtCursor, case .damagedPlan = error { throw .cursor }
+            if isAtCursor, case .room(let failure as ReplayFailure) = error, case .damagedPlan = failure { throw .cursor }
             throw error
         }
     }

@@ -1,3 +1,4 @@
+package import JobSupport
 package import Kafka
 package import Replay
 

@@ -1,5 +1,6 @@
 import Delivery
 package import FanOut
+package import JobSupport
 import Kafka
 import PushModel
 import Replay
@@ -84,7 +85,7 @@ package struct PlanMaker {
             }
             if !filter.sought.isEmpty { try keepSought(by: filter, of: &candidates) }
         }
-        guard !candidates.isOverfull else { throw .tooManyRequests(limit: candidates.limit) }
+        guard !candidates.isOverfull else { throw .room(ReplayFailure.tooManyRequests(limit: candidates.limit)) }
     }
 
     /// Keeps the candidates whose originals are what is sought. One that is gone cannot be compared, and is none.

@@ -1,4 +1,5 @@
 import Delivery
+import JobSupport
 import Kafka
 import PushModel
 import Replay
@@ -33,7 +34,7 @@ final class JobSession {
     /// Opens a session. The plan knows the earlier replays up to an offset that it read at a moment.
     init(
         _ record: JobRecord, plannedAt: (offset: Int64, time: Timestamp), _ context: JobContext
-    ) throws(ReplayFailure) {
+    ) throws(SessionFailure) {
         self.record = record
         self.context = context
         let names = [context.topics.requestsOwn, context.topics.replays]
@@ -57,7 +58,7 @@ final class JobSession {
     var job: JobLog.Job? { log.jobs[record.jobID] }
 
     /// Writes that the job runs, and reads the topic up to that.
-    private func claim() throws(ReplayFailure) {
+    private func claim() throws(SessionFailure) {
         claimCount += 1
         let name = "\(record.runner)/\(claimCount)"
         var claim = record
@@ -71,7 +72,7 @@ final class JobSession {
         } catch {
             if error.isAuthorization || error.isFatal { throw .kafka(error) }
             if context.isCancelled() { throw .final(.cancelled) }
-            throw .final(.unreadClaim(error))
+            throw .final(.room(ReplayFailure.unreadClaim(error)))
         }
         resume()
     }
@@ -86,10 +87,10 @@ final class JobSession {
     }
 
     /// Refuses a job that was ended, and one whose plan was another file.
-    private func checkJob(_ planDigest: String) throws(ReplayFailure) {
+    private func checkJob(_ planDigest: String) throws(SessionFailure) {
         if before?.state == .stopped || job?.command?.command.kind == .stop {
             try withdraw(.stopped)
-            throw .final(.stopped(job: record.jobID))
+            throw .final(.room(ReplayFailure.stopped(job: record.jobID)))
         }
         guard let before else { return }
         do throws(JobFailure) {
@@ -101,14 +102,14 @@ final class JobSession {
     }
 
     /// Takes the claim back.
-    private func withdraw(_ state: JobRecord.State) throws(ReplayFailure) {
+    private func withdraw(_ state: JobRecord.State) throws(SessionFailure) {
         var withdrawn = before ?? record
         withdrawn.state = state
         try write(withdrawn, nil)
     }
 
     /// Ignores claims of runners that are gone, and yields to a running one. Jobs of two tenants have no original in common.
-    private func yieldToOthers() throws(ReplayFailure) {
+    private func yieldToOthers() throws(SessionFailure) {
         let own = job?.seenAt ?? context.now()
         let others = log.jobs.values.filter {
             $0.record.jobID != record.jobID && $0.record.state == .running
@@ -116,12 +117,12 @@ final class JobSession {
         }
         if let other = others.first(where: { $0.isAlive(at: own) }) {
             try withdraw(before?.state ?? .interrupted)
-            throw .final(.running(job: other.record.jobID))
+            throw .final(.room(ReplayFailure.running(job: other.record.jobID)))
         }
         guard !others.isEmpty else { return }
         for other in others {
             let id = Self.transactionalID(other.record.jobID)
-            try ReplayFailure.catching { () throws(KafkaError) in try session.fence(id) }
+            try SessionFailure.catching { () throws(KafkaError) in try session.fence(id) }
         }
         // The records that they had committed before they were fenced lie before this claim.
         try claim()
@@ -129,7 +130,7 @@ final class JobSession {
 
     /// Writes in one transaction the state of the job, the work that was done, and all records handed to the producer since it
     /// began. After an error the next session finds out whether it took place.
-    func write(_ record: JobRecord, _ batch: JobBatch?) throws(ReplayFailure) {
+    func write(_ record: JobRecord, _ batch: JobBatch?) throws(SessionFailure) {
         var record = record
         record.updatedAt = Timestamp(milliseconds: context.now())
         do throws(KafkaError) {

@@ -1,4 +1,5 @@
 package import FanOut
+package import JobSupport
 import Kafka
 
 /// A plan that is ready to be run: its file was read, and what became of its job and its originals is known.
@@ -51,7 +52,7 @@ package struct PreparedReplay: Sendable {
                 plan, from: job?.next ?? 0, isCancelled: context.isCancelled,
                 bounds: { topic throws(JobFailure) in try context.bounds(of: topic) },
                 isReplaced: { item throws(JobFailure) in
-                    try JobFailure.naming(.readOriginals) { () throws(KafkaError) in try originals.isReplaced(item) }
+                    try JobFailure.naming(.readOriginals) { () throws(KafkaError) in try originals.isReplaced(item.original) }
                 })
         }
     }

@@ -1,5 +1,6 @@
 import Delivery
 import FanOut
+import JobSupport
 import Kafka
 import PushModel
 import Replay
@@ -42,19 +43,19 @@ struct ReplayPass {
     private var doneCount = 0
 
     /// Prepares to continue at the session's position.
-    init(_ runner: ReplayRunner, _ session: JobSession, _ reporter: RunReporter) throws(ReplayFailure) {
+    init(_ runner: ReplayRunner, _ session: JobSession, _ reporter: RunReporter) throws(SessionFailure) {
         self.runner = runner
         self.session = session
         self.reporter = reporter
         let context = runner.context
-        originals = try ReplayFailure.catching { () throws(KafkaError) in
+        originals = try SessionFailure.catching { () throws(KafkaError) in
             try OriginalReader(context.kafka, readAhead: Self.readAhead, timeout: context.timeout)
         }
-        let manner = try ReplayFailure.ending { () throws(JobFailure) in try runner.header.manner() }
+        let manner = try SessionFailure.ending { () throws(JobFailure) in try runner.header.manner() }
         writer = ReplayWriter(manner, planner: FanOutPlanner(runner.planning))
         history = session.log.history
         let isLeftOut = runner.header.source == .results && !runner.header.exceptions.cancelled
-        stopped = try ReplayFailure.ending { () throws(JobFailure) in
+        stopped = try SessionFailure.ending { () throws(JobFailure) in
             isLeftOut ? try context.stoppedRequests() : StoppedRequests()
         }
         batch = JobBatch(jobID: session.record.jobID, first: session.record.next)
@@ -70,10 +71,10 @@ struct ReplayPass {
     }
 
     /// Does the work.
-    mutating func run() throws(ReplayFailure) -> End {
+    mutating func run() throws(SessionFailure) -> End {
         let path = runner.path
-        var plan = try ReplayFailure.ending { () throws(JobFailure) in try ReplayPlanReader(path) }
-        while let item = try ReplayFailure.ending({ () throws(JobFailure) in try plan.nextItem() }) {
+        var plan = try SessionFailure.ending { () throws(JobFailure) in try ReplayPlanReader(path) }
+        while let item = try SessionFailure.ending({ () throws(JobFailure) in try plan.nextItem() }) {
             guard item.number >= batch.next else { continue }
             if let end = try waitForTurn() { return end }
             try replay(item)
@@ -86,7 +87,7 @@ struct ReplayPass {
 
     /// Waits until the next request is due, and does meanwhile what cannot wait. Returns the end of the pass, if an operator
     /// wants one.
-    private mutating func waitForTurn() throws(ReplayFailure) -> End? {
+    private mutating func waitForTurn() throws(SessionFailure) -> End? {
         let due = start + .nanoseconds(Int64(Double(doneCount) * 1e9 / runner.rate))
         while true {
             let now = ContinuousClock.now
@@ -112,7 +113,7 @@ struct ReplayPass {
     }
 
     /// Waits until an operator resumes the job. Then a new session reads the records of the pause.
-    private mutating func waitForResumption() throws(ReplayFailure) -> End {
+    private mutating func waitForResumption() throws(SessionFailure) -> End {
         try commit(.paused)
         runner.context.note(.paused(next: batch.next, count: session.record.requests))
         while true {
@@ -132,7 +133,7 @@ struct ReplayPass {
         }
     }
 
-    private mutating func replay(_ item: ReplayItem) throws(ReplayFailure) {
+    private mutating func replay(_ item: ReplayItem) throws(SessionFailure) {
         if batch.count == 0 { batchEnd = .now + Self.batchTime }
         if let reason = try write(item) {
             batch.addSkipped(item.number, reason)
@@ -144,10 +145,10 @@ struct ReplayPass {
     }
 
     /// Writes the new request of an item, or returns the reason when it is left.
-    private mutating func write(_ item: ReplayItem) throws(ReplayFailure) -> Leftover? {
+    private mutating func write(_ item: ReplayItem) throws(SessionFailure) -> Leftover? {
         guard item.sends.intersection(history.replayed(item.original)).isEmpty else { return .replayed }
         let originals = originals
-        let record = try ReplayFailure.catching { () throws(KafkaError) in try originals.record(at: item.place) }
+        let record = try SessionFailure.catching { () throws(KafkaError) in try originals.record(at: item.place) }
         guard let record else { return .gone }
         if runner.header.source == .deadletter { return try giveBack(record, of: item) }
         guard let value = record.value else { return .gone }
@@ -168,10 +169,10 @@ struct ReplayPass {
 
     /// The partition of a topic with the number of the original's, so that requests which are compared or kept in order stay together,
     /// whoever chose it. Nil where the topic has no such partition: then the key decides.
-    private mutating func partition(_ number: Int32, of topic: String) throws(ReplayFailure) -> Int32? {
+    private mutating func partition(_ number: Int32, of topic: String) throws(SessionFailure) -> Int32? {
         let known = partitionCounts[topic]
         let originals = originals
-        let count = try ReplayFailure.catching { () throws(KafkaError) in
+        let count = try SessionFailure.catching { () throws(KafkaError) in
             if let known { known } else { try originals.partitionCount(of: topic) }
         }
         partitionCounts[topic] = count
@@ -180,7 +181,7 @@ struct ReplayPass {
 
     private mutating func produce(
         _ original: FetchedRecord, _ known: borrowing PushModel.RecordHeaders, of number: Int32
-    ) throws(ReplayFailure) {
+    ) throws(SessionFailure) {
         let partition = try partition(number, of: session.requests.name)
         var headers = Kafka.RecordHeaders()
         headers.append("content-type", value: "application/json")
@@ -205,13 +206,13 @@ struct ReplayPass {
     }
 
     /// Writes a dead letter to where it came from: the same partition, key and headers, and the same value but for the plan's changes.
-    private mutating func giveBack(_ record: FetchedRecord, of item: ReplayItem) throws(ReplayFailure) -> Leftover? {
+    private mutating func giveBack(_ record: FetchedRecord, of item: ReplayItem) throws(SessionFailure) -> Leftover? {
         guard item.original.mayBe(Original(at: item.place, publishedAt: record.publishedAt)) else { return .gone }
         guard let letter = DeadLetter(record) else { return .invalid }
         guard letter.isWhole else { return .cut }
         let value = letter.edited(writer.manner.edits, replacement: runner.header.replacement)
         guard value != nil || letter.value == nil else { return .invalid }
-        let partition = try letter.partition.flatMap { number throws(ReplayFailure) in
+        let partition = try letter.partition.flatMap { number throws(SessionFailure) in
             try self.partition(number, of: letter.topic)
         }
         do throws(KafkaError) {
@@ -225,7 +226,7 @@ struct ReplayPass {
     }
 
     /// Ends the transaction, or writes where the job stands in one of its own.
-    private mutating func commit(_ state: JobRecord.State) throws(ReplayFailure) {
+    private mutating func commit(_ state: JobRecord.State) throws(SessionFailure) {
         var record = session.record
         record.state = state
         record.next = batch.next

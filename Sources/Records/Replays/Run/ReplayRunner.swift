@@ -1,5 +1,6 @@
 package import FanOut
 import Glibc
+package import JobSupport
 import Kafka
 import PushModel
 package import Replay
@@ -63,7 +64,7 @@ package struct ReplayRunner {
         var reached = -1
         let reporter = RunReporter(report)
         while true {
-            do throws(ReplayFailure) {
+            do throws(SessionFailure) {
                 var pass = try ReplayPass(self, try open(), reporter)
                 if try pass.run() == .ended { return pass.ending }
                 failures = 0
@@ -84,14 +85,14 @@ package struct ReplayRunner {
     /// Decides whether another session could do better.
     private func giveUp(after error: KafkaError, _ failures: Int) throws(JobFailure) {
         if error.isFenced {
-            throw .takenOver
+            throw .room(ReplayFailure.takenOver)
         }
         guard error.isHopeless || failures >= Self.maximumFailures || context.isCancelled() else { return }
         throw .kafka(error, .replay)
     }
 
     /// A session that knows how far the job is.
-    private func open() throws(ReplayFailure) -> JobSession {
+    private func open() throws(SessionFailure) -> JobSession {
         try JobSession(claim, plannedAt: (header.jobsOffset, header.createdAt), context)
     }
 

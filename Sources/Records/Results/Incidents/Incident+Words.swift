@@ -1,3 +1,4 @@
+import JobSupport
 import PushModel
 package import ResultQuery
 

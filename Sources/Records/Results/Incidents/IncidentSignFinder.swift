@@ -1,4 +1,5 @@
 import Delivery
+package import Groups
 package import PushModel
 
 /// Finds the signs of trouble in what workers, brokers and the gateway's own calls say in one second. Pure: it reads no clock.

@@ -1,3 +1,4 @@
+import JobSupport
 import Kafka
 import ResultQuery
 import SQLite

@@ -1,4 +1,5 @@
 import Glibc
+import JobSupport
 import Kafka
 import SQLite
 

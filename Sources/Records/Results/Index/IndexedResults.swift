@@ -1,3 +1,4 @@
+import JobSupport
 import Kafka
 import SQLite
 
@@ -31,14 +32,14 @@ struct IndexedResults: Sendable {
             switch try attempt(question) {
             case .answer(let answer): return answer
             case .none(let absence):
-                context.note(.indexUnused(absence))
+                context.note(.indexUnused(absence.text))
                 return nil
             case .useless(let path, let flaw):
                 guard !isLast, isReset(path) else {
-                    context.note(.indexUnused(.flawed(path: path, flaw)))
+                    context.note(.indexUnused(IndexAbsence.flawed(path: path, flaw).text))
                     return nil
                 }
-                context.note(.indexRebuilt(path: path, flaw))
+                context.note(.indexRebuilt(path: path, flaw.text))
             }
         }
         return nil
@@ -67,7 +68,7 @@ struct IndexedResults: Sendable {
         } catch {
             return Self.end(error, path)
         }
-        if let flaw = index.flaw { context.note(.indexRebuilt(path: path, flaw)) }
+        if let flaw = index.flaw { context.note(.indexRebuilt(path: path, flaw.text)) }
         var catchUp = IndexCatchUp(index)
         switch try catchUp.run(reader, scan) {
         case .done: break

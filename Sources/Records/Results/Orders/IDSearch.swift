@@ -1,5 +1,7 @@
 import Basics
 import Delivery
+import Groups
+package import JobSupport
 import Kafka
 import PushModel
 import Replay

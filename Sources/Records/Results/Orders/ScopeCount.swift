@@ -1,5 +1,7 @@
 import Delivery
 import GroupPositions
+import Groups
+package import JobSupport
 import Kafka
 package import PushModel
 

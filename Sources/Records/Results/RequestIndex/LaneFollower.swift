@@ -1,5 +1,7 @@
 import Basics
 import EventLoop
+import Groups
+import JobSupport
 import Kafka
 import PushModel
 import SQLite

@@ -1,5 +1,6 @@
 import Basics
 import Delivery
+import JobSupport
 import Kafka
 import PushModel
 import SQLite

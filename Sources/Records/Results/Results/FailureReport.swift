@@ -1,5 +1,7 @@
+package import JobSupport
 package import PushModel
 import Replay
+import Replays
 package import ResultQuery
 
 /// The failed results of a time, by what they failed of and what became of them since.

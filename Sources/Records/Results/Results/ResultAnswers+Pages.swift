@@ -1,7 +1,9 @@
+package import JobSupport
 import Kafka
 import Publishing
 import PushModel
 import Replay
+package import Replays
 package import ResultQuery
 import SQLite
 

@@ -1,5 +1,7 @@
 import Delivery
 package import GroupPositions
+import Groups
+package import JobSupport
 package import Kafka
 package import Publishing
 import PushModel

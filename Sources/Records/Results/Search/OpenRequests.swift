@@ -1,5 +1,7 @@
 import Delivery
 import GroupPositions
+import Groups
+import JobSupport
 import Kafka
 import PushModel
 import Replay
@@ -94,7 +96,7 @@ extension SearchTopics {
         let published = WaitingReader.moment(waiting.published ?? record.timestamp ?? 0)
         let origin = RecordOrigin(topic: from.topic, partition: from.partition, offset: from.offset, timestamp: published)
         let request = WaitingRequest(
-            id: "", origin: origin, due: waiting.due.map(WaitingReader.moment), attempts: waiting.attempts, cancelledAt: nil)
+            id: "", origin: origin, due: waiting.due.map(WaitingReader.moment), attempts: waiting.attempts)
         return FoundRequest(
             kind: terms.kind(of: position.partition.topic), partition: position.partition, offset: record.offset,
             request: request, position: position.start, reading: reading(of: record.offset, at: position))

@@ -1,4 +1,6 @@
 import Delivery
+import Groups
+import JobSupport
 import Publishing
 import PushModel
 import Replay

@@ -1,7 +1,9 @@
 import Delivery
+import JobSupport
 import Publishing
 import PushModel
 import Replay
+import Replays
 import ResultQuery
 import SQLite
 

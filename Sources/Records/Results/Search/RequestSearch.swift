@@ -1,4 +1,5 @@
 package import GroupPositions
+package import JobSupport
 package import ResultQuery
 
 /// Searches requests as they were published, joined with their results. Several threads may use one value at once.

@@ -1,5 +1,5 @@
-import PushModel
 import Publishing
+import PushModel
 import Replay
 import ResultQuery
 import SQLite

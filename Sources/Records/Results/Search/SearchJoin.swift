@@ -1,6 +1,8 @@
 import Basics
 import Delivery
 import GroupPositions
+import Groups
+import JobSupport
 import Kafka
 import Publishing
 import PushModel
@@ -133,7 +135,7 @@ struct SearchJoin {
             guard entries[index].isOpen, candidate.whole == nil, let position = positions[partition] else { continue }
             let reading = topics.reading(of: candidate.origin.offset, at: position)
             let request = WaitingRequest(
-                id: candidate.id, origin: candidate.origin, due: nil, attempts: 0, cancelledAt: nil)
+                id: candidate.id, origin: candidate.origin, due: nil, attempts: 0)
             entries[index].records.append(
                 FoundRequest(
                     kind: .requests, partition: partition, offset: candidate.origin.offset, request: request,

@@ -1,7 +1,8 @@
-package import PushModel
+package import Groups
 package import Publishing
-import ResultQuery
+package import PushModel
 import Replay
+import ResultQuery
 
 extension RequestStory {
     /// The longest wait for the hub's outcome, in milliseconds: its deadline of 35 minutes, and the same for whoever raised it.

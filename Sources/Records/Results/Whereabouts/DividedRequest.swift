@@ -1,4 +1,5 @@
 import Delivery
+import Groups
 package import PushModel
 import Replay
 

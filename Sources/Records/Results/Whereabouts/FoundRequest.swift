@@ -1,4 +1,5 @@
 package import Delivery
+package import Groups
 package import Kafka
 package import PushModel
 

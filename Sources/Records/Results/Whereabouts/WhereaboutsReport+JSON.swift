@@ -1,4 +1,6 @@
 import Delivery
+import Groups
+package import JobSupport
 import Kafka
 package import PushModel
 

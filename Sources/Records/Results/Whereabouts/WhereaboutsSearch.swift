@@ -1,8 +1,11 @@
 import Delivery
 package import GroupPositions
+import Groups
+package import JobSupport
 import Kafka
 package import PushModel
 import Replay
+import Replays
 import ResultQuery
 
 /// The place of a request that has no result yet, and where it was searched for.

@@ -1,4 +1,4 @@
-import Jobs
+package import JobSupport
 import Publishing
 import PushModel
 

@@ -1,4 +1,3 @@
-import Jobs
 import Crypto
 import EventLoop
 import Keys

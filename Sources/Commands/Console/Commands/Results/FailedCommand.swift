@@ -1,8 +1,9 @@
-import Jobs
+import JobSupport
 import Kafka
 import PushModel
 import Replay
 import ResultQuery
+import Results
 import Settings
 
 extension Command {

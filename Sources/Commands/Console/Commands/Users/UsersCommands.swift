@@ -1,4 +1,3 @@
-import Jobs
 import Basics
 import Crypto
 import EventLoop

@@ -1,8 +1,10 @@
-import Jobs
+import JobSupport
 import Kafka
 import PushModel
 import Replay
+import Replays
 import ResultQuery
+import Results
 import Settings
 
 /// `pushfan replay list`, `status`, `pause`, `resume`, `stop`: shows jobs, and commands their runners.
@@ -20,7 +22,7 @@ enum JobCommands {
         let settings = try invocation.settings()
         let context = invocation.jobContext(settings, timeout: try timeout(invocation))
         let job = try find(try invocation.perform(settings) { () throws(JobFailure) in try context.jobStates() }, invocation)
-        let outcomes = try invocation.perform(settings) { () throws(JobFailure) in try context.outcomes(of: job) }
+        let outcomes = try invocation.perform(settings) { () throws(JobFailure) in try ResultAnswers(context).outcomes(of: job) }
         let now = invocation.surroundings.now()
         guard invocation.arguments.format() == .table else {
             try invocation.streams.out(job.json(now: now, outcomes: outcomes) + [UInt8(ascii: "\n")])
