@@ -1,4 +1,4 @@
-package import JobSupport
+import JobSupport
 
 /// The reason for which a file is no audience of a request.
 package enum AudienceFailure: RoomFailure, Equatable {

@@ -62,6 +62,9 @@ extension APIProblem {
 
     private static let lateKafka = "Kafka did not do in time what this call needs."
 
+    /// 503: there is no topic of results.
+    static let noResults = unanswered("There is no topic of results.")
+
     /// 503: a search was ended by the limit of its time, and has found nothing until then.
     static let searchTooLong = APIProblem(
         503, code: .overloaded,

@@ -1,3 +1,4 @@
+import Groups
 import HTTPServing
 import Kafka
 import Observability

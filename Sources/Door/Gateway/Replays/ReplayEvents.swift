@@ -1,5 +1,6 @@
 import Basics
 import EventLoop
+import Replays
 import Synchronization
 
 /// Tells those who follow replays how far these are. It asks no more often than twice a second, and reads the jobs' topic only for replays that

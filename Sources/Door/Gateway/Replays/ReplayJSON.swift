@@ -1,7 +1,7 @@
 import Basics
 import PushModel
 import Replay
-package import Replays
+import Replays
 
 /// A plan, and the job that carries it out, as the API shows them.
 struct ReplayJSON {

@@ -3,7 +3,7 @@ import Dispatch
 import EventLoop
 import JobSupport
 import PushModel
-package import Replays
+import Replays
 import Synchronization
 
 /// The replays that run in this process, and those that have run. Each has a thread while it runs.

@@ -1,11 +1,12 @@
 import GroupPositions
+import Groups
 import HTTPServing
 import JobSupport
 import Publishing
 import PushModel
 import Replay
 import ResultQuery
-package import Results
+import Results
 
 /// Searches the whole life of a request in the results, and where it is while it has none. Blocks the calling thread.
 struct LifeSearch: Sendable {

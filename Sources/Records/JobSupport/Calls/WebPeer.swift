@@ -1,7 +1,7 @@
 import Basics
 package import CurlHTTP
 import EventLoop
-import HTTP1
+package import HTTP1
 
 /// A server that is called by HTTP, one request after another, on one thread at a time.
 package final class WebPeer {
@@ -9,7 +9,7 @@ package final class WebPeer {
     private static let pauses: [Duration] = [.milliseconds(500), .milliseconds(900), .zero]
 
     /// The name of the peer for messages: `the hub at contoso.servicebus.windows.net`.
-    let name: String
+    package let name: String
     private let timeout: Duration
     private let isCancelled: () -> Bool
     private let poller: Poller
@@ -33,7 +33,7 @@ package final class WebPeer {
     deinit { pool.close() }
 
     /// Sends a request. Repeats it some times if the peer is busy or does not answer. No part of the request is in the error.
-    func answer(to request: [UInt8]) throws(JobFailure) -> Answer {
+    package func answer(to request: [UInt8]) throws(JobFailure) -> Answer {
         var failure = JobFailure.peer(.unreachable, "\(name) does not answer")
         for pause in Self.pauses {
             switch try ask(request) {

@@ -128,7 +128,7 @@ package final class LineReader {
     }
 
     /// The reason for which a file cannot be read, as `errno` has it.
-    static func failure(_ path: String) -> JobFailure {
+    package static func failure(_ path: String) -> JobFailure {
         .unreadableFile(path: path, reason: String(cString: strerror(errno)))
     }
 

@@ -165,32 +165,6 @@ extension JobContext {
         try readJobs { log.take($0) }
         return log
     }
-
-    /// Reads the topic of jobs from its beginning to its end, or nothing if there is no such topic yet.
-    package func readJobs(_ take: (borrowing ConsumedRecord) -> Void) throws(JobFailure) {
-        let scan = TopicScan(self, topic: topics.replays)
-        guard let reader = try scan.openIfThere(.beginning, .end) else { return }
-        defer { reader.close() }
-        try readJobs(reader, scan, take)
-    }
-
-    private func readJobs(
-        _ reader: TopicReader, _ scan: TopicScan, _ take: (borrowing ConsumedRecord) -> Void
-    ) throws(JobFailure) {
-        var deadline = Deadline(after: timeout)
-        var isNewer = false
-        while !reader.hasReachedEnd {
-            let result = reader.read(timeout: .milliseconds(100)) { record in
-                if RecordFormat.isNewer(record, of: nil) { isNewer = true }
-                take(record)
-            }
-            if case .record = result { deadline = Deadline(after: timeout) }
-            if case .error(let error) = result, error.isAuthorization { throw scan.failure(error) }
-            guard !isNewer else { throw .newerRecords(topic: scan.topic) }
-            if isCancelled() { throw .cancelled }
-            if deadline.hasPassed { throw .unfinished(topic: scan.topic) }
-        }
-    }
 }
 
 /// The states of all jobs, kept by a service that asks for them often. Each time it reads new records alone.
@@ -223,7 +197,7 @@ extension JobContext {
         if let last = log.last, let reader = try scan.openIfThere(.offsets([0: last.offset]), .end) {
             defer { reader.close() }
             var isSame: Bool?
-            try readJobs(reader, scan) { record in
+            try readJobs(reader, of: scan) { record in
                 if isSame == true { log.take(record) }
                 isSame = isSame ?? ((record.offset, record.timestamp) == last)
             }
