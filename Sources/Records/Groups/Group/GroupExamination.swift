@@ -8,7 +8,9 @@ package import PushModel
 package struct GroupExamination {
     /// The group, its topics and its brokers.
     package let terms: GroupTerms
+    /// Asks Kafka.
     package let admin: TopicAdmin
+    /// The brokers and topics.
     package let context: JobContext
     private let client = GroupClient()
 

@@ -6,6 +6,7 @@ import Kafka
 package struct GroupStarts: Sendable {
     /// A partition that does not begin at the group's position, or not yet.
     package struct Row: Sendable {
+        /// The position of the partition.
         package let position: GroupPosition
         /// The place where it begins, if at all, or nil if another version must continue it.
         package let ruling: AssignmentPlan.Ruling?

@@ -40,6 +40,7 @@ package struct WaitingRecord {
 
 /// The texts of a record's headers that are pushfan's own, by their names.
 package enum OwnHeaders {
+    /// Those of a record that is being read.
     package static func of(_ record: borrowing ConsumedRecord) -> [String: String] {
         var headers: [String: String] = [:]
         record.forEachHeader { name, value in
@@ -49,6 +50,7 @@ package enum OwnHeaders {
         return headers
     }
 
+    /// Those of a record that was read.
     package static func of(_ record: FetchedRecord) -> [String: String] {
         var headers: [String: String] = [:]
         for (name, value) in record.headers {

@@ -24,9 +24,11 @@ package struct BackwardPieces {
     private static let growth: Int64 = 4
     private static let longestSpan: Int64 = 1 << 50
 
+    /// The offsets of each partition that were not read.
     package private(set) var unread: [Range<Int64>]
     /// Every record written at this time or later was read.
     package private(set) var reached = Int64.max
+    /// Nothing is left to read.
     package private(set) var isDone = false
     /// The end of the times of the unread records. Few records are newer.
     private var end: Int64

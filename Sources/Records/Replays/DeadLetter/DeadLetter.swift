@@ -1,6 +1,6 @@
 package import Kafka
 import PushModel
-package import Replay
+import Replay
 import ResultQuery
 
 /// A record of the dead-letter topic, and what it was before a worker gave it up (page Requests).
@@ -15,13 +15,13 @@ package struct DeadLetter {
     /// The reason for which it could not be understood.
     package let reason: String
     /// The same in a sentence, or nil if it names none.
-    package let message: String?
-    package let headers: [(name: [UInt8], value: [UInt8]?)]
-    package let key: [UInt8]?
-    package let value: [UInt8]?
+    let message: String?
+    let headers: [(name: [UInt8], value: [UInt8]?)]
+    let key: [UInt8]?
+    let value: [UInt8]?
     /// It holds the record byte for byte. One that was too large for a dead letter does not, nor one of which only the place is known, and
     /// a record without a value can be no request.
-    package let isWhole: Bool
+    let isWhole: Bool
 
     /// Reads a record, or returns nil for one that does not name its origin.
     package init?(_ record: FetchedRecord) {
@@ -52,13 +52,13 @@ package struct DeadLetter {
     /// The value with changes, or nil when it is no request, before or with them. Without any it stays the same, byte for byte.
     ///
     /// A `replacement` stands in place of the value before the changes.
-    package func edited(_ edits: [RequestEdit], replacement: [UInt8]? = nil) -> [UInt8]? {
+    func edited(_ edits: [RequestEdit], replacement: [UInt8]? = nil) -> [UInt8]? {
         guard !edits.isEmpty || replacement != nil else { return value }
         return (replacement ?? value).flatMap { Self.edited($0, edits, topic: topic) }
     }
 
     /// True if the record says that it is of this source: in a header, in its value, or in quotes in a value that is no JSON.
-    package func names(source: String) -> Bool {
+    func names(source: String) -> Bool {
         let text = Array(source.utf8)
         if headers.contains(where: { $0.name.elementsEqual("ce_source".utf8) && $0.value == text }) { return true }
         guard let value else { return false }
@@ -70,7 +70,7 @@ package struct DeadLetter {
     }
 
     /// A value with changes, or nil when it is no request, before or with them.
-    package static func edited(_ value: [UInt8], _ edits: [RequestEdit], topic: String) -> [UInt8]? {
+    static func edited(_ value: [UInt8], _ edits: [RequestEdit], topic: String) -> [UInt8]? {
         var document = JSONDocument()
         guard (try? document.read(value.span)) != nil, document.kind(of: document.root) == .object else { return nil }
         let json = RequestEdit.apply(edits, to: document)
@@ -82,12 +82,12 @@ package struct DeadLetter {
     }
 
     /// The reason for which the letter in a record is not given back as it is, or nil when it can be. One without an origin is nil itself.
-    package static func leftover(of letter: DeadLetter?, in record: Original, after history: ReplayHistory) -> Leftover? {
+    static func leftover(of letter: DeadLetter?, in record: Original, after history: ReplayHistory) -> Leftover? {
         leftover(isWhole: letter?.isWhole, in: record, after: history)
     }
 
     /// The same of a letter that was let go, of which nil says that it names no origin.
-    package static func leftover(isWhole: Bool?, in record: Original, after history: ReplayHistory) -> Leftover? {
+    static func leftover(isWhole: Bool?, in record: Original, after history: ReplayHistory) -> Leftover? {
         guard let isWhole else { return .invalid }
         guard history.replayed(record).isEmpty else { return .replayed }
         return isWhole ? nil : .cut
