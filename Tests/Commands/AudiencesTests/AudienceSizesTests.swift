@@ -27,7 +27,7 @@ struct AudienceSizesTests {
         do throws(JobFailure) {
             try AudienceSizes(part: part, whole: whole).check(limits: limits, topics: topics)
         } catch {
-            if case .audience(let failure) = error { refusal = failure }
+            if case .room(let failure as AudienceFailure) = error { refusal = failure }
         }
         let byteCount = (expected?.0 == "parents" ? whole : part) + AudienceSizes.overhead
         let failure = expected.map {

@@ -9,8 +9,9 @@ import Keys
 import Publishing
 import PushModel
 import Replay
+import Replays
 import ResultQuery
-package import Results
+import Results
 import Testing
 
 @testable import Gateway

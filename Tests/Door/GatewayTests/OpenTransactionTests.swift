@@ -1,6 +1,7 @@
 import Delivery
 import Foundation
 import GroupPositions
+import Groups
 import HubEmulator
 import Kafka
 import TestSupport

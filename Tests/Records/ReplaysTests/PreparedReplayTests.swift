@@ -94,7 +94,7 @@ import Testing
             _ = try PreparedReplay(path: broker.path, reason: nil, actor: nil, context)
             Issue.record("it was taken")
         } catch {
-            guard case .otherPlan("job") = error else { throw error }
+            guard case .room(let failure as ReplayFailure) = error, case .otherPlan("job") = failure else { throw error }
         }
     }
 
