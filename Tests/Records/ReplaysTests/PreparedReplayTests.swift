@@ -7,6 +7,7 @@ import Replay
 import ReplayStage
 import Testing
 
+@testable import JobSupport
 @testable import Replays
 
 /// What is known of a plan before it is run.

@@ -2,7 +2,7 @@ package import Delivery
 import FanOut
 package import JobSupport
 import Kafka
-package import PushModel
+import PushModel
 package import Replay
 package import Replays
 package import ResultQuery

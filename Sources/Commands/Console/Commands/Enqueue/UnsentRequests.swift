@@ -1,4 +1,4 @@
-package import JobSupport
+import JobSupport
 import Publishing
 import PushModel
 

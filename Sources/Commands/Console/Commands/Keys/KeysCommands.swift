@@ -1,5 +1,6 @@
 import Crypto
 import EventLoop
+import JobSupport
 import Keys
 import PushModel
 import Settings

@@ -1,3 +1,4 @@
+import Audiences
 import Delivery
 import Groups
 import JobSupport

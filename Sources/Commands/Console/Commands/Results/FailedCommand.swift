@@ -2,6 +2,7 @@ import JobSupport
 import Kafka
 import PushModel
 import Replay
+import Replays
 import ResultQuery
 import Results
 import Settings
