@@ -62,8 +62,12 @@ extension APIProblem {
 
     private static let lateKafka = "Kafka did not do in time what this call needs."
 
-    /// 503: there is no topic of results.
-    static let noResults = unanswered("There is no topic of results.")
+    /// 503: there is no topic of results. The log gets the name of the topic that is missing.
+    static func noResults(topic: String) -> APIProblem {
+        var problem = unanswered("There is no topic of results.")
+        problem.cause = "there is no topic \(topic)"
+        return problem
+    }
 
     /// 503: a search was ended by the limit of its time, and has found nothing until then.
     static let searchTooLong = APIProblem(

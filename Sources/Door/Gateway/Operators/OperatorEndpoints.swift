@@ -378,7 +378,7 @@ final class OperatorEndpoints: Sendable {
 
     private func status() throws(APIProblem) -> APIAnswer {
         let report = try APIProblem.catching { () throws(JobFailure) in try fleet.report() }
-        guard let report else { throw .noResults }
+        guard let report else { throw .noResults(topic: context.topics.requests) }
         var json = JSONObject(continuing: report.json { APIProblem.words(for: $0) })
         if let keeper { json.add("index", raw: keeper.condition.json) }
         if let requestIndex { json.add("request_index", raw: requestIndex.json) }
