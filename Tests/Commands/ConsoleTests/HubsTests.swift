@@ -1,6 +1,7 @@
 import Foundation
 import HTTPServing
 import HubEmulator
+import KafkaCare
 import Testing
 
 @testable import Console

@@ -1,6 +1,7 @@
 import Foundation
 import HubEmulator
 import Kafka
+import KafkaCare
 import TestSupport
 import Testing
 

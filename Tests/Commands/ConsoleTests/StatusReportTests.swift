@@ -1,5 +1,6 @@
 import Delivery
 import GroupPositions
+import JobSupport
 import Kafka
 import PushModel
 import Testing
