@@ -156,14 +156,22 @@ let package = Package(
             "Records/Intake",
             ["Basics", "PushModel", "Payloads", "FanOut", "Delivery", "HubAuth", "HubREST", "Publishing"]),
         module(
-            "Records/Jobs",
-            [
-                "Basics", "PushModel", "FanOut", "Delivery", "ResultQuery", "Replay", "EventLoop", "Kafka", "LZ4", "SQLite",
-                "Publishing", "GroupPositions", "Intake", "Outcomes", "Crypto", "HubAuth", "HTTP1", "CurlHTTP", "HubREST",
-            ]),
-        module(
             "Records/GroupPositions",
             ["Basics", "PushModel", "Delivery", "EventLoop", "Kafka"]),
+        module(
+            "Records/JobSupport",
+            [
+                "Basics", "PushModel", "Delivery", "HTTP1", "ResultQuery", "Replay", "EventLoop", "CurlHTTP", "Kafka",
+                "HubREST", "GroupPositions",
+            ]),
+        module("Records/Groups", ["Basics", "PushModel", "Delivery", "Kafka", "GroupPositions", "JobSupport"]),
+        module("Records/Replays", ["Basics", "PushModel", "FanOut", "Delivery", "ResultQuery", "Replay", "Kafka", "JobSupport"]),
+        module(
+            "Records/Results",
+            [
+                "Basics", "PushModel", "Delivery", "ResultQuery", "Replay", "EventLoop", "Crypto", "Kafka", "LZ4", "SQLite",
+                "Publishing", "GroupPositions", "JobSupport", "Groups", "Replays",
+            ]),
 
         // Worker
         module(
@@ -179,8 +187,8 @@ let package = Package(
             "Door/Gateway",
             [
                 "Basics", "PushModel", "FanOut", "Delivery", "Outcomes", "Observability", "EventLoop", "Kafka", "HubREST",
-                "CurlHTTP", "HTTPServing", "HubAuth", "SQLite", "Users", "Keys", "Crypto", "Publishing", "Intake", "Jobs",
-                "GroupPositions", "Replay", "ResultQuery", "WebFiles",
+                "CurlHTTP", "HTTPServing", "HubAuth", "SQLite", "Users", "Keys", "Crypto", "Publishing", "Intake",
+                "GroupPositions", "Replay", "ResultQuery", "WebFiles", "Groups", "JobSupport", "Replays", "Results",
             ]),
 
         // Commands
@@ -188,17 +196,29 @@ let package = Package(
             "Commands/Settings",
             [
                 "Basics", "YAML", "PushModel", "FanOut", "Payloads", "Delivery", "Outcomes", "HubAuth", "Kafka", "HubREST",
-                "CurlHTTP", "WorkerRuntime", "Gateway", "Intake", "Jobs",
-                "Observability",
+                "CurlHTTP", "WorkerRuntime", "Gateway", "Intake", "Observability", "HTTP1", "JobSupport",
+            ]),
+
+        module(
+            "Commands/KafkaCare",
+            ["Basics", "PushModel", "Delivery", "ResultQuery", "EventLoop", "Kafka", "GroupPositions", "JobSupport", "Groups"]),
+        module(
+            "Commands/Audiences",
+            ["Basics", "PushModel", "FanOut", "Delivery", "ResultQuery", "Kafka", "Publishing", "Intake", "JobSupport"]),
+        module(
+            "Commands/Feedback",
+            [
+                "PushModel", "Delivery", "Outcomes", "HTTP1", "ResultQuery", "Crypto", "HubAuth", "CurlHTTP", "Kafka",
+                "HubREST", "JobSupport",
             ]),
 
         module(
             "Commands/Console",
             [
                 "Basics", "Settings", "Gateway", "HubEmulator", "PushModel", "Payloads", "FanOut", "Delivery", "Observability",
-                "Outcomes", "ResultQuery", "Replay", "Pages", "Kafka", "SQLite",
-                "HubREST", "HubAuth", "HTTPServing", "HTTP1", "CurlHTTP", "EventLoop", "Crypto", "Users", "Keys", "Publishing",
-                "Intake", "Jobs", "GroupPositions",
+                "Outcomes", "ResultQuery", "Replay", "Pages", "Kafka", "SQLite", "HubREST", "HubAuth", "HTTPServing", "HTTP1",
+                "CurlHTTP", "EventLoop", "Crypto", "Users", "Keys", "Publishing", "Intake", "GroupPositions", "Audiences",
+                "Feedback", "Groups", "JobSupport", "KafkaCare", "Replays", "Results",
             ]),
 
         module(
@@ -212,16 +232,24 @@ let package = Package(
             name: "PushFan",
             dependencies: [
                 "Basics", "Bench", "Console", "Settings", "WorkerRuntime", "Gateway", "HubEmulator", "PushModel", "Payloads",
-                "FanOut", "Delivery", "Outcomes", "Observability",
-                "Kafka", "Keys", "HubREST", "HubAuth", "HTTPServing", "CurlHTTP", "EventLoop", "Jobs", "Stamp",
+                "FanOut", "Delivery", "Outcomes", "Observability", "Kafka", "Keys", "HubREST", "HubAuth", "HTTPServing",
+                "CurlHTTP", "EventLoop", "Stamp", "JobSupport",
             ],
             path: "Sources/Commands/PushFan",
             swiftSettings: strict),
 
         // Tests
         .target(
-            name: "TestSupport", dependencies: ["Basics", "PushModel"], path: "Tests/Support/TestSupport", swiftSettings: strict + quick),
-        .target(name: "FaultOracle", dependencies: ["PushModel", "Delivery"], path: "Tests/Faults/FaultOracle", swiftSettings: strict),
+            name: "TestSupport", dependencies: ["Basics", "PushModel"], path: "Tests/Support/TestSupport",
+            swiftSettings: strict + quick),
+        .target(
+            name: "ReplayStage",
+            dependencies: [
+                "Delivery", "FanOut", "JobSupport", "Kafka", "PushModel", "Replay", "Replays", "ResultQuery", "TestSupport",
+            ],
+            path: "Tests/Support/ReplayStage", swiftSettings: strict),
+        .target(
+            name: "FaultOracle", dependencies: ["PushModel", "Delivery"], path: "Tests/Faults/FaultOracle", swiftSettings: strict),
         .executableTarget(
             name: "FaultSuite", dependencies: ["FaultOracle", "Kafka", "Delivery", "PushModel"], path: "Tests/Faults/FaultSuite",
             exclude: ["REPORT.md"],
@@ -252,11 +280,16 @@ let package = Package(
         tests("Adapters/YAMLTests", ["YAML"]),
         tests("Hub/HubRESTTests", ["HubREST", "Payloads", "PushModel", "Delivery", "FanOut", "HubAuth", "HTTP1", "CurlHTTP"]),
         tests("Records/PublishingTests", ["Basics", "Publishing", "PushModel", "EventLoop", "Kafka", "CRDKafka"]),
+        tests("Records/JobSupportTests", ["ResultQuery", "EventLoop", "HubREST", "JobSupport"]),
+        tests("Records/GroupsTests", ["PushModel", "Delivery", "Kafka", "Groups"]),
         tests(
-            "Records/JobsTests",
+            "Records/ReplaysTests",
+            ["PushModel", "FanOut", "Delivery", "ResultQuery", "Replay", "Kafka", "JobSupport", "Replays", "ReplayStage"]),
+        tests(
+            "Records/ResultsTests",
             [
-                "Delivery", "EventLoop", "FanOut", "GroupPositions", "HTTPServing", "HubREST", "Jobs", "Kafka", "PushModel",
-                "Publishing", "Replay", "ResultQuery", "SQLite",
+                "PushModel", "Delivery", "ResultQuery", "Replay", "Kafka", "SQLite", "Publishing", "GroupPositions",
+                "JobSupport", "Groups", "Replays", "Results", "ReplayStage",
             ]),
         tests("Records/GroupPositionsTests", ["CRDKafka", "Delivery", "GroupPositions", "Kafka", "PushModel"]),
         tests("Records/IntakeTests", ["Intake", "PushModel", "Publishing", "FanOut", "HubAuth", "HubREST"]),
@@ -279,7 +312,8 @@ let package = Package(
             [
                 "Basics", "Gateway", "WorkerRuntime", "PushModel", "Payloads", "FanOut", "Delivery", "Outcomes", "HubEmulator",
                 "HubREST", "HubAuth", "CurlHTTP", "HTTPServing", "Kafka", "Users", "Keys", "Crypto", "Observability", "EventLoop",
-                "Publishing", "Intake", "SQLite", "Jobs", "GroupPositions", "Replay", "ResultQuery", "WebFiles",
+                "Publishing", "Intake", "SQLite", "GroupPositions", "Replay", "ResultQuery", "WebFiles", "Groups", "JobSupport",
+                "Replays", "Results",
             ]),
         tests("Scaling/ScalingTests", ["ScaleModel"]),
         tests("Faults/FaultSuiteTests", ["FaultOracle", "PushModel", "Delivery"]),
@@ -287,15 +321,18 @@ let package = Package(
             "Commands/SettingsTests",
             [
                 "Settings", "Delivery", "Observability", "WorkerRuntime", "Gateway", "FanOut", "HubREST", "HubAuth", "CurlHTTP",
-                "Intake",
+                "Intake", "HTTPServing", "Kafka",
             ]),
+        tests("Commands/KafkaCareTests", ["PushModel", "Delivery", "EventLoop", "Kafka", "Groups", "KafkaCare"]),
+        tests("Commands/AudiencesTests", ["PushModel", "FanOut", "Delivery", "Publishing", "JobSupport", "Audiences"]),
+        tests("Commands/FeedbackTests", ["Feedback"]),
         tests(
             "Commands/ConsoleTests",
             [
                 "Basics", "Console", "Settings", "Kafka", "SQLite", "PushModel", "FanOut", "ResultQuery", "Replay", "Pages",
-                "HTTPServing",
-                "HubEmulator", "HubAuth", "Delivery", "Outcomes", "WorkerRuntime", "Observability", "EventLoop", "Users", "Keys",
-                "Crypto", "Publishing", "Gateway", "Intake", "Jobs", "GroupPositions",
+                "HTTPServing", "HubEmulator", "HubAuth", "Delivery", "Outcomes", "WorkerRuntime", "Observability", "EventLoop",
+                "Users", "Keys", "Crypto", "Publishing", "Gateway", "Intake", "GroupPositions", "Audiences", "Feedback", "Groups",
+                "JobSupport", "KafkaCare", "Replays", "Results",
             ]),
         tests("Commands/BenchTests", ["Bench", "Console", "Delivery", "Kafka", "Observability", "Settings"]),
     ],

@@ -1,7 +1,6 @@
 import Basics
 import Delivery
 public import FanOut
-import Jobs
 public import Kafka
 import Observability
 import Outcomes

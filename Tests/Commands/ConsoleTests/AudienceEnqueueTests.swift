@@ -7,7 +7,8 @@ import TestSupport
 import Testing
 
 @testable import Console
-@testable import Jobs
+@testable import Audiences
+@testable import JobSupport
 
 /// One request whose audience is a file, on a real broker: the embedded one has no transactions.
 @Suite(.needsKafka, .serialized)

@@ -6,8 +6,11 @@ import TestSupport
 import Testing
 
 @testable import Console
-@testable import Jobs
-@testable import Jobs
+@testable import Audiences
+@testable import Feedback
+@testable import Groups
+@testable import KafkaCare
+@testable import Replays
 
 /// What commands write to Kafka, and what they read of workers, as each released version wrote it.
 @Suite struct CommandSamplesTests {

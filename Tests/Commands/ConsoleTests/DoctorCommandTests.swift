@@ -6,7 +6,8 @@ import TestSupport
 import Testing
 
 @testable import Console
-@testable import Jobs
+@testable import JobSupport
+@testable import KafkaCare
 
 @Suite struct DoctorCommandTests {
     /// It creates topics with 4 partitions when they are asked about, and tells no settings.

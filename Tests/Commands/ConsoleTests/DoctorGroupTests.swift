@@ -1,6 +1,5 @@
 import Delivery
 import GroupPositions
-import Jobs
 import Kafka
 import PushModel
 import Settings
@@ -8,7 +7,8 @@ import TestSupport
 import Testing
 
 @testable import Console
-@testable import Jobs
+@testable import Groups
+@testable import KafkaCare
 
 @Suite struct DoctorGroupTests {
     private static let tool = KafkaTool(brokers: "b:9092")

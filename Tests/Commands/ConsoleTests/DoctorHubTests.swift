@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 @testable import Console
-@testable import Jobs
+@testable import KafkaCare
 
 @Suite struct DoctorHubTests {
     @Test func theProxyIsNamedWithoutItsLogin() throws {

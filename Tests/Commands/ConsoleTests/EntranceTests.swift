@@ -10,7 +10,7 @@ import Users
 @testable import Console
 @testable import Gateway
 @testable import HubEmulator
-@testable import Jobs
+@testable import Audiences
 
 /// Handles, names, tags, platforms and moments as people write them, given to every entrance that reads them: one rule, so one answer.
 struct EntranceTests {

@@ -4,7 +4,7 @@ import Replay
 import Testing
 
 @testable import Console
-@testable import Jobs
+@testable import Replays
 
 @Suite struct GoneOriginalsTests {
     /// A plan of one request at each offset of two partitions.

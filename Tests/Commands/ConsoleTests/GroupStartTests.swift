@@ -1,6 +1,7 @@
 import Delivery
 import Foundation
-import Jobs
+import Groups
+import JobSupport
 import Kafka
 import PushModel
 import Settings

@@ -3,7 +3,8 @@ import PushModel
 import Testing
 
 @testable import Console
-@testable import Jobs
+@testable import Groups
+@testable import KafkaCare
 
 @Suite struct GroupStartsTests {
     private static let now: Int64 = 1_795_262_400_000

@@ -10,7 +10,8 @@ import TestSupport
 import Testing
 
 @testable import Console
-@testable import Jobs
+@testable import Feedback
+@testable import JobSupport
 
 /// `handles collect` from the hub's feedback container to the topic of dead handles.
 @Suite(.serialized)

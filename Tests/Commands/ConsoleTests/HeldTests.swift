@@ -1,4 +1,3 @@
-import Jobs
 import PushModel
 import Testing
 

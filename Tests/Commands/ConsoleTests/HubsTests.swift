@@ -1,10 +1,10 @@
 import Foundation
 import HTTPServing
 import HubEmulator
+import KafkaCare
 import Testing
 
 @testable import Console
-@testable import Jobs
 
 /// Commands where the settings name several hubs.
 struct HubsTests {

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @testable import Console
-@testable import Jobs
+@testable import Results
 
 /// The commands with an index, on the broker inside the process.
 @Suite(.serialized) struct IndexedCommandTests {

@@ -1,7 +1,7 @@
 import Testing
 
 @testable import Console
-@testable import Jobs
+@testable import Replays
 
 /// What `replay leftovers` says of requests that no run has come to.
 @Suite struct LeftoversTests {

@@ -5,9 +5,10 @@ import TestSupport
 import Testing
 
 @testable import Console
-@testable import Jobs
+@testable import Groups
+@testable import KafkaCare
+@testable import Results
 @testable import GroupPositions
-@testable import Jobs
 
 /// Where a partition begins is decided once: `pushfan doctor`, `group start` and workers say the same of a log.
 @Suite struct PartitionStartTests {

@@ -1,3 +1,4 @@
+@testable import Replays
 import PushModel
 import Replay
 import TestSupport
@@ -5,7 +6,6 @@ import Testing
 
 @testable import Console
 @testable import Gateway
-@testable import Jobs
 
 /// A replay as a command and the gateway show it.
 @Suite struct ReplayFacesTests {

@@ -1,4 +1,4 @@
-import Jobs
+import Audiences
 import Testing
 
 @testable import Console

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 @testable import Console
-@testable import Jobs
+@testable import Results
 
 /// Requests in a terminal's list.
 @Suite struct RequestListTests {

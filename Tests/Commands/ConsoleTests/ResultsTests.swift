@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 @testable import Console
-@testable import Jobs
+@testable import Results
 
 @Suite(.serialized) struct ResultsTests {
     private static let partial = """

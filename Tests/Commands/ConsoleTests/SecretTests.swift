@@ -1,7 +1,7 @@
 import Foundation
 import HubEmulator
-import Jobs
 import Kafka
+import KafkaCare
 import TestSupport
 import Testing
 

@@ -5,7 +5,7 @@ import HubEmulator
 import Testing
 
 @testable import Console
-@testable import Jobs
+@testable import JobSupport
 
 @Suite struct ServiceCommandTests {
     @Test func healthIsWhatTheWorkerAnswers() throws {

@@ -1,5 +1,5 @@
 import Delivery
-import Jobs
+import Groups
 import Kafka
 
 @testable import Console

@@ -1,11 +1,12 @@
 import Delivery
 import GroupPositions
+import JobSupport
 import Kafka
 import PushModel
 import Testing
 
 @testable import Console
-@testable import Jobs
+@testable import Groups
 
 @Suite struct StatusReportTests {
     private static let now = Timestamp(milliseconds: 1_000_000)

@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 
 @testable import Console
-@testable import Jobs
+@testable import JobSupport
 
 @Suite struct TextTests {
     @Test(arguments: [

@@ -1,11 +1,13 @@
 import Delivery
+import JobSupport
 import Kafka
 import PushModel
 import TestSupport
 import Testing
 
 @testable import Console
-@testable import Jobs
+@testable import Groups
+@testable import Results
 
 @Suite struct WhereaboutsTests {
     private static let now = Timestamp(milliseconds: 1_000_000)

@@ -3,13 +3,15 @@ import Delivery
 import Foundation
 import GroupPositions
 import HTTPServing
-import Jobs
+import JobSupport
 import Kafka
 import Keys
 import Publishing
 import PushModel
 import Replay
+import Replays
 import ResultQuery
+import Results
 import Testing
 
 @testable import Gateway

@@ -6,7 +6,8 @@ import PushModel
 import Testing
 
 @testable import Gateway
-@testable import Jobs
+@testable import Groups
+@testable import JobSupport
 
 /// The event about workers and hubs that goes out once a second.
 @Suite struct FleetEventTests {

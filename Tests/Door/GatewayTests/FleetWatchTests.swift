@@ -9,7 +9,8 @@ import TestSupport
 import Testing
 
 @testable import Gateway
-@testable import Jobs
+@testable import Groups
+@testable import JobSupport
 
 /// The fleet's events, and the backlog that is counted beside them.
 @Suite(.tags(.threads)) struct FleetWatchTests {

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 @testable import Gateway
-@testable import Jobs
+@testable import Groups
 
 /// Records of strangers in what a gateway keeps and shows of them: none ends the process, and the proper record behind them counts.
 @Suite struct GatewayRecordFuzzTests {

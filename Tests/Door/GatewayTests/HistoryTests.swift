@@ -1,9 +1,9 @@
 import Basics
 import HTTPServing
-import Jobs
 import Keys
 import PushModel
 import ResultQuery
+import Results
 import TestSupport
 import Testing
 

@@ -11,7 +11,9 @@ import TestSupport
 import Testing
 
 @testable import Gateway
-@testable import Jobs
+@testable import Groups
+@testable import JobSupport
+@testable import Results
 
 /// Incidents as a gateway sees, writes and shows them.
 @Suite struct IncidentWatchTests {

@@ -1,8 +1,8 @@
 import Publishing
 import PushModel
+import Results
 import TestSupport
 import Testing
-import class Jobs.ResultTracer
 @testable import Gateway
 
 /// Results as a worker writes them, each under a word.

@@ -4,13 +4,10 @@ import Kafka
 import Keys
 import Publishing
 import PushModel
+import Results
 import Synchronization
 import TestSupport
 import Testing
-
-import class Jobs.ResultTracer
-import struct Jobs.RequestLife
-import struct Jobs.WhereaboutsReport
 
 @testable import Gateway
 

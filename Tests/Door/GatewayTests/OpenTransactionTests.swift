@@ -1,8 +1,8 @@
 import Delivery
 import Foundation
 import GroupPositions
+import Groups
 import HubEmulator
-import Jobs
 import Kafka
 import TestSupport
 import Testing

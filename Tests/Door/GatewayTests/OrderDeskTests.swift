@@ -1,11 +1,13 @@
 import Delivery
 import Foundation
+import Groups
 import HTTPServing
-import Jobs
+import JobSupport
 import Kafka
 import Keys
 import Observability
 import PushModel
+import Results
 import Testing
 
 @testable import Gateway

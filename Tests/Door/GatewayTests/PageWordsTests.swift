@@ -1,3 +1,5 @@
+@testable import Replays
+@testable import Results
 import Delivery
 import EventLoop
 import Foundation
@@ -10,7 +12,6 @@ import Testing
 import WebFiles
 
 @testable import Gateway
-@testable import Jobs
 @testable import WorkerRuntime
 
 /// What the web page says of the program's words: its modules and Swift name the same ones.

@@ -11,7 +11,8 @@ import TestSupport
 import Testing
 
 @testable import Gateway
-@testable import Jobs
+@testable import JobSupport
+@testable import Replays
 
 /// What a caller wants planned and run.
 @Suite struct PlanOrderTests {
@@ -336,7 +337,7 @@ import Testing
         func start(_ id: String, of tenant: String?) -> RunPlaces.Admission {
             runs.start(id, of: tenant) { _ in
             } work: { _ throws(JobFailure) in
-                throw .takenOver
+                throw .room(ReplayFailure.takenOver)
             }
         }
         #expect(start("second", of: "acme") == .excluded(by: "first") && start("all", of: nil) == .excluded(by: "first"))
@@ -368,7 +369,7 @@ import Testing
         }
         let next = runs.start("next", of: "newcomer") { _ in
         } work: { _ throws(JobFailure) in
-            throw .takenOver
+            throw .room(ReplayFailure.takenOver)
         }
         #expect(next == .begins(interrupting: "1") && rests.map(\.isSet) == (0..<RunPlaces.limit).map { $0 == 1 })
         for _ in rests { goOn.signal() }

@@ -1,9 +1,8 @@
 import Publishing
 import PushModel
+import Results
 import TestSupport
 import Testing
-
-import class Jobs.ResultTracer
 
 @testable import Gateway
 

@@ -2,8 +2,9 @@ import Delivery
 import EventLoop
 import Foundation
 import GroupPositions
+import Groups
 import HubEmulator
-import Jobs
+import JobSupport
 import Kafka
 import TestSupport
 import Testing

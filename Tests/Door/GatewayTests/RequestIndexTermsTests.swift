@@ -1,5 +1,5 @@
 import Foundation
-import Jobs
+import Results
 import TestSupport
 import Testing
 

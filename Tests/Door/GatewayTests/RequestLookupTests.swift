@@ -3,11 +3,10 @@ import HTTPServing
 import Kafka
 import Publishing
 import PushModel
+import Results
 import Synchronization
 import TestSupport
 import Testing
-
-import class Jobs.ResultTracer
 
 @testable import Gateway
 

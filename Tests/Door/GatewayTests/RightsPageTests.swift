@@ -10,7 +10,7 @@ import TestSupport
 import Testing
 
 @testable import Gateway
-@testable import Jobs
+@testable import Replays
 
 /// The table of rights on page Gateway, row by row, at a gateway that serves.
 ///

@@ -9,7 +9,8 @@ import TestSupport
 import Testing
 
 @testable import Gateway
-@testable import Jobs
+@testable import Groups
+@testable import Results
 
 /// `GET /v1/requests/{id}` says in a sentence what became of a request.
 @Suite struct VerdictRouteTests {

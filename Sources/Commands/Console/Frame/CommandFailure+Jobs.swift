@@ -1,6 +1,9 @@
-import Jobs
+import Audiences
+import JobSupport
 import Kafka
+import KafkaCare
 import Replay
+import Replays
 
 extension CommandFailure {
     /// The failure of a job, in a person's words. `brokers` are the addresses that were called.
@@ -17,14 +20,28 @@ extension CommandFailure {
         case .unfinished(let topic): self.init(.temporary, "\(topic) cannot be read to its end in time")
         case .newerRecords(let topic):
             self.init(.failed, "a newer version wrote records of \(topic)", hint: "use the version that wrote them")
-        case .noResults(let topic):
-            self.init(
-                .failed, "there is no topic \(Sanitised.quoted(topic)), which would say what is finished",
-                hint: "--at beginning sends everything")
-        case .newerOutcomes:
-            self.init(
-                .failed, "a newer version wrote some of what is finished, which this one cannot read",
-                hint: "use the version that wrote it")
+        case .cursor: self = .usage("the list does not go on from there; begin it again")
+        case .unreadableFile(let path, let reason):
+            self = .usage("the file \(Sanitised.quoted(path)) cannot be read: \(reason)")
+        case .unwritableFile(let path, let reason):
+            self.init(.failed, "the file \(Sanitised.quoted(path)) cannot be written: \(reason)")
+        case .room(let failure as ReplayFailure): self.init(failure)
+        case .room(let failure as StartFailure): self.init(failure)
+        case .room(let failure as AudienceFailure): self.init(failure)
+        case .room(let failure as PeerFailure):
+            self.init(failure.kind.code, Sanitised.line(failure.text, atMost: 1024), hint: failure.hint)
+        case .room(let failure): self.init(.failed, Sanitised.line("\(failure)"))
+        }
+    }
+
+    /// The failure of a replay.
+    init(_ failure: ReplayFailure) {
+        switch failure {
+        case .notAPlan(let path):
+            self = .usage("\(Sanitised.quoted(path)) is no plan of a replay", hint: "`pushfan replay plan FILTER` makes one")
+        case .planOfOtherVersion(let path):
+            self = .usage("\(Sanitised.quoted(path)) was made by another version of pushfan; make a new plan")
+        case .damagedPlan(let path): self = .usage("\(Sanitised.quoted(path)) is damaged; make a new plan")
         case .tooManyRequests(let limit):
             self.init(
                 .refused, "more than \(limit) requests could be replayed",
@@ -33,33 +50,6 @@ extension CommandFailure {
         case .replacement(.notOnePlace): self = .usage("--value: it is for one dead letter; name it with --at, once")
         case .replacement(.invalidRequest): self = .usage("--value: it is no valid request, as it stands or with the changes")
         case .replacement(.foreignSource): self = .usage("--value: it names another source than the dead letter")
-        case .cursor: self = .usage("the list does not go on from there; begin it again")
-        case .unreadableFile, .unwritableFile, .notAPlan, .planOfOtherVersion, .damagedPlan: self.init(file: error)
-        case .audience(let failure): self.init(failure)
-        case .peer(let trouble, let text, let hint):
-            self.init(trouble.code, Sanitised.line(text, atMost: 1024), hint: hint)
-        case .otherPlan, .stopped, .running, .takenOver, .unreadClaim: self.init(run: error)
-        }
-    }
-
-    private init(file error: JobFailure) {
-        switch error {
-        case .unreadableFile(let path, let reason):
-            self = .usage("the file \(Sanitised.quoted(path)) cannot be read: \(reason)")
-        case .unwritableFile(let path, let reason):
-            self.init(.failed, "the file \(Sanitised.quoted(path)) cannot be written: \(reason)")
-        case .notAPlan(let path):
-            self = .usage("\(Sanitised.quoted(path)) is no plan of a replay", hint: "`pushfan replay plan FILTER` makes one")
-        case .planOfOtherVersion(let path):
-            self = .usage("\(Sanitised.quoted(path)) was made by another version of pushfan; make a new plan")
-        case .damagedPlan(let path): self = .usage("\(Sanitised.quoted(path)) is damaged; make a new plan")
-        default: self.init(.failed, "")
-        }
-    }
-
-    /// A replay that may not be run, or not now.
-    private init(run error: JobFailure) {
-        switch error {
         case .otherPlan(let job):
             self.init(.refused, "the job \(Sanitised.line(job)) was begun with another plan", hint: "make a new plan")
         case .stopped(let job):
@@ -74,7 +64,19 @@ extension CommandFailure {
         case .unreadClaim(let error):
             self.init(
                 .temporary, error.message, hint: "a hanging transaction may block it; the broker aborts it when it times out")
-        default: self.init(.failed, "")
+        }
+    }
+
+    private init(_ failure: StartFailure) {
+        switch failure {
+        case .noResults(let topic):
+            self.init(
+                .failed, "there is no topic \(Sanitised.quoted(topic)), which would say what is finished",
+                hint: "--at beginning sends everything")
+        case .newerOutcomes:
+            self.init(
+                .failed, "a newer version wrote some of what is finished, which this one cannot read",
+                hint: "use the version that wrote it")
         }
     }
 }
@@ -149,7 +151,7 @@ extension JobAction {
     }
 }
 
-extension PeerFailure {
+extension PeerFailure.Kind {
     fileprivate var code: ExitCode {
         switch self {
         case .misconfigured: .configuration

@@ -1,8 +1,9 @@
 import Delivery
 import GroupPositions
-import Jobs
+import JobSupport
 import Kafka
 import Replay
+import Replays
 import Settings
 
 extension Settings {
@@ -48,9 +49,9 @@ extension JobNote {
     /// A line for a person.
     fileprivate var text: String {
         switch self {
-        case .indexUnused(let absence): "the index is not used: \(absence.text)"
+        case .indexUnused(let reason): "the index is not used: \(reason)"
         case .indexFailed(let reason): "the index cannot be used: \(Sanitised.line(reason))"
-        case .indexRebuilt(let path, let flaw): "\(path) \(flaw.text) and is rebuilt"
+        case .indexRebuilt(let path, let reason): "\(path) \(reason) and is rebuilt"
         case .unknownReplays(let count, let topic):
             "\(Counted.text(count, "result", "results")) of replays that \(topic) does not know: they do not count as repeated"
         case .paused(let next, let count): "paused at \(next) of \(count)"

@@ -1,7 +1,7 @@
 import Console
 import Foundation
 import HubEmulator
-import Jobs
+import JobSupport
 
 /// Makes HTTP calls and shows each: its user, the answer, and the rings.
 struct DemoCalls {

@@ -5,7 +5,7 @@ import HTTPServing
 import HubAuth
 import HubEmulator
 import HubREST
-import Jobs
+import JobSupport
 import Kafka
 import Outcomes
 import WorkerRuntime

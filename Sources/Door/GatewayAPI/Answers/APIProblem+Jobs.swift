@@ -1,7 +1,8 @@
-package import Jobs
+import JobSupport
 import Kafka
 import PushModel
 import Replay
+import Replays
 
 extension APIProblem {
     /// The longest work for an answer, the wait for its turn included: twice as long as a list reads a topic, so that it ends by itself first.
@@ -24,12 +25,22 @@ extension APIProblem {
             self = .unanswered("Kafka does not allow the gateway what this call needs.")
         case .kafka(let error, _) where error.isUnknownTopicOrPartition:
             self = .unanswered("A topic that this call needs does not exist. `pushfan topics create` makes it.")
-        case .kafka, .unreadClaim: self = .unanswered("Kafka did not do in time what this call needs.")
+        case .kafka: self = .unanswered(Self.lateKafka)
         case .stalled, .unfinished: self = .unanswered("A topic could not be read to its end in time.")
-        case .noResults: self = .unanswered("There is no topic of results.")
         case .cancelled: self = .stopping
-        case .newerRecords, .newerOutcomes:
+        case .newerRecords:
             self = APIProblem(500, code: .internal, detail: "A newer version of pushfan wrote what this call reads.")
+        case .cursor: self = .badCursor
+        case .room(let failure as ReplayFailure): self.init(failure)
+        case .unreadableFile, .unwritableFile, .room:
+            self = APIProblem(500, code: .internal, detail: "The gateway could not use a file of its own. Its log says why.")
+        }
+    }
+
+    /// The failure of a replay.
+    init(_ failure: ReplayFailure) {
+        switch failure {
+        case .unreadClaim: self = .unanswered(Self.lateKafka)
         case .tooManyRequests(let limit):
             self = APIProblem(
                 422, code: .tooManyMatches,
@@ -38,7 +49,6 @@ extension APIProblem {
             self = APIProblem(
                 422, code: .invalidRequest, detail: "An edit is none.",
                 faults: [.init(.schemaInvalid, at: "/set", message: fault.reason)])
-        case .cursor: self = .badCursor
         case .replacement(.foreignSource): self = .foreignMendedSource
         case .replacement(let fault):
             let words = fault == .notOnePlace ? "It needs exactly one place." : "It is no valid request with the edits."
@@ -50,9 +60,16 @@ extension APIProblem {
         case .stopped: self = APIProblem(409, code: .replayEnded, detail: "The replay was stopped for good. Make a new plan.")
         case .running: self = .otherReplayRuns
         case .takenOver: self = APIProblem(409, code: .replayRunning, detail: "Another process runs the replay now.")
-        case .unreadableFile, .unwritableFile, .audience, .peer:
-            self = APIProblem(500, code: .internal, detail: "The gateway could not use a file of its own. Its log says why.")
         }
+    }
+
+    private static let lateKafka = "Kafka did not do in time what this call needs."
+
+    /// 503: there is no topic of results. The log gets the name of the topic that is missing.
+    static func noResults(topic: String) -> APIProblem {
+        var problem = unanswered("There is no topic of results.")
+        problem.cause = "there is no topic \(topic)"
+        return problem
     }
 
     /// 503: a search was ended by the limit of its time, and has found nothing until then.

@@ -1,10 +1,11 @@
 import Delivery
 import FanOut
 package import HubREST
-import Jobs
+import JobSupport
 import Keys
 package import PushModel
 import Replay
+import Replays
 
 /// Decides what a key may have written: by publishing, alone or in a batch, by explaining, by a replay with changes, and in place of a dead
 /// letter. Page Gateway has the table of it.
@@ -74,13 +75,13 @@ package struct PublishRights: Sendable {
     private func check(_ replacement: [UInt8], edits: [RequestEdit]) throws(APIProblem) -> String? {
         try checkScope()
         var document = JSONDocument()
-        guard (try? document.read(replacement.span)) != nil else { throw APIProblem(.replacement(.invalidRequest)) }
+        guard (try? document.read(replacement.span)) != nil else { throw APIProblem(ReplayFailure.replacement(.invalidRequest)) }
         let edited = RequestEdit.apply(edits, to: document)
         var request = PushRequest()
         let origin = RecordOrigin(topic: "value", partition: 0, offset: 0, timestamp: Timestamp(milliseconds: 0))
         let reading = RequestReader(.strict).read(
             edited.span, headers: PushModel.RecordHeaders(), origin: origin, into: &request)
-        guard reading == .request else { throw APIProblem(.replacement(.invalidRequest)) }
+        guard reading == .request else { throw APIProblem(ReplayFailure.replacement(.invalidRequest)) }
         try checkReach(of: request)
         let source = request.source.map { request.document.string($0) }
         return source == publisher.source ? nil : source

@@ -1,6 +1,6 @@
-internal import Jobs
-internal import Keys
+import Keys
 internal import PushModel
+internal import Results
 
 // The row of incidents (page Gateway, "Find and repair").
 extension APIOperation {

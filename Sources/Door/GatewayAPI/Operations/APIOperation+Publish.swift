@@ -1,7 +1,7 @@
-internal import Jobs
-internal import Keys
+import Keys
 internal import PushModel
 internal import ResultQuery
+internal import Results
 
 // The rows of `/v1/requests` (page Publish).
 extension APIOperation {

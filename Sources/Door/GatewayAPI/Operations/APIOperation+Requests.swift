@@ -1,7 +1,7 @@
-internal import Jobs
-internal import Keys
+import Keys
 internal import PushModel
 internal import ResultQuery
+internal import Results
 
 // The rows of the list of requests (page Gateway, "Find and repair").
 extension APIOperation {

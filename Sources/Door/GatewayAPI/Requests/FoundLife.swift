@@ -1,4 +1,4 @@
-package import Jobs
+package import Results
 
 /// The facts of a request beside those that this gateway remembers.
 package enum FoundLife: Sendable {

@@ -1,4 +1,4 @@
-package import Jobs
+package import Results
 import Kafka
 import Publishing
 package import PushModel

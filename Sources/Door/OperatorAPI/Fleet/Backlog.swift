@@ -1,6 +1,6 @@
 import Basics
 import Delivery
-import Jobs
+import Groups
 import Kafka
 import PushModel
 import ResultQuery

@@ -3,7 +3,8 @@ import Delivery
 import Dispatch
 import EventLoop
 import GroupPositions
-import Jobs
+import Groups
+import JobSupport
 import Kafka
 import PushModel
 import Synchronization

@@ -1,6 +1,7 @@
 import GatewayAPI
-import Jobs
+import Groups
 import PushModel
+import Results
 
 /// The event that those who follow the fleet get once a second: its work, its hubs and its workers.
 ///

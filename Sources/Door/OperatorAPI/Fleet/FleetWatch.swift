@@ -2,10 +2,12 @@ import Basics
 import Delivery
 import Dispatch
 import EventLoop
-import Jobs
+import Groups
+import JobSupport
 import Kafka
 import Observability
 import PushModel
+import Results
 import Synchronization
 
 /// Reads what workers report of themselves, tells those who follow it, and keeps the history of the last hour. It has a thread of its own.

@@ -1,5 +1,6 @@
-import Jobs
+import Groups
 import PushModel
+import Results
 
 /// One hub as all workers see it: the worst of their circuits, and the sums of their figures.
 struct HubSummary: Sendable {

@@ -1,5 +1,6 @@
-import Jobs
+import Groups
 import PushModel
+import Results
 
 /// Counts the calls of each hub of late, from counters that grow until a worker starts again. Without clock.
 struct HubTally: Sendable {

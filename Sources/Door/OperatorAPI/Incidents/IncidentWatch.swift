@@ -3,11 +3,12 @@ import Dispatch
 import EventLoop
 import GatewayAPI
 import HTTPServing
-import Jobs
+import JobSupport
 import Kafka
 import Observability
 import PushModel
 import ResultQuery
+import Results
 import Synchronization
 
 /// Makes incidents of what the fleet's thread sees each second, writes them beside the minutes, and reads those of all gateways on a thread of

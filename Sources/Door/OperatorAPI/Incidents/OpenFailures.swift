@@ -1,10 +1,12 @@
 import Basics
 import Delivery
-import Jobs
+import JobSupport
 import Kafka
 import PushModel
 import Replay
+import Replays
 import ResultQuery
+import Results
 import Synchronization
 
 /// Knows how many failures are open, and how many dead letters there are: counted beside all calls, seldom, and for a short time.

@@ -1,5 +1,5 @@
-import Jobs
 import PushModel
+import Results
 
 extension RequestIndexKeeper {
     /// Its condition as JSON, and since when it has all requests.

@@ -1,4 +1,4 @@
-import Jobs
+import JobSupport
 import Kafka
 import Observability
 
@@ -6,10 +6,10 @@ extension JobNote {
     /// Writes a line for operators.
     func write(to log: Log) {
         switch self {
-        case .indexUnused(let absence): log.warning(.internalFault, "the index is not used", [.reason: .string(absence.text)])
+        case .indexUnused(let reason): log.warning(.internalFault, "the index is not used", [.reason: .string(reason)])
         case .indexFailed(let reason): log.warning(.internalFault, "the index cannot be used", [.reason: .string(reason)])
-        case .indexRebuilt(let path, let flaw):
-            log.warning(.internalFault, "the index is rebuilt", [.reason: .string("\(path) \(flaw.text)")])
+        case .indexRebuilt(let path, let reason):
+            log.warning(.internalFault, "the index is rebuilt", [.reason: .string("\(path) \(reason)")])
         case .unknownReplays(let count, let topic):
             log.warning(
                 .internalFault, "results of replays count as not repeated, because no job of theirs is known",

@@ -3,12 +3,15 @@ import Delivery
 import Dispatch
 import EventLoop
 import GatewayAPI
+import Groups
 import HTTPServing
 import Intake
-import Jobs
+import JobSupport
 import Observability
 import PushModel
+import Replays
 import ResultQuery
+import Results
 import Synchronization
 
 /// Answers the calls that find and repair, and show how workers are, by the code of the commands. Calls wait for nothing: threads of its own
@@ -370,7 +373,7 @@ final class OperatorEndpoints: Sendable {
 
     private func status() throws(APIProblem) -> APIAnswer {
         let report = try APIProblem.catching { () throws(JobFailure) in try fleet.report() }
-        guard let report else { throw APIProblem(.noResults(topic: context.topics.requests)) }
+        guard let report else { throw .noResults(topic: context.topics.requests) }
         var json = JSONObject(continuing: report.json { APIProblem.words(for: $0) })
         if let keeper { json.add("index", raw: keeper.condition.json) }
         if let requestIndex { json.add("request_index", raw: requestIndex.json) }

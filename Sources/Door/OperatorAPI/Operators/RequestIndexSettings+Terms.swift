@@ -1,6 +1,6 @@
 import GatewayAPI
 import Glibc
-import Jobs
+import Results
 
 extension RequestIndexSettings {
     /// The most bytes of a secret that are read.

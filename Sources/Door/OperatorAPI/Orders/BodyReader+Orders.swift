@@ -1,5 +1,4 @@
 import GatewayAPI
-import Jobs
 import PushModel
 
 extension BodyReader {

@@ -1,9 +1,10 @@
 import GatewayAPI
+import Groups
 import HTTPServing
-import Jobs
 import Kafka
 import Observability
 import PushModel
+import Results
 
 /// Gives and releases orders over HTTP, and lists them. Waits for nothing.
 struct OrderDesk: Sendable {

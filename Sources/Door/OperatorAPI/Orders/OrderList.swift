@@ -1,4 +1,3 @@
-import Jobs
 import PushModel
 
 /// Orders as answers show them at a moment, the newest first.

@@ -2,7 +2,8 @@ import Delivery
 import Dispatch
 import EventLoop
 import GatewayAPI
-import Jobs
+import Groups
+import JobSupport
 import Kafka
 import Observability
 import PushModel

@@ -2,7 +2,7 @@ import Basics
 import EventLoop
 import GatewayAPI
 import HTTPServing
-import Jobs
+import JobSupport
 import PushModel
 import Synchronization
 

@@ -1,8 +1,8 @@
 import GatewayAPI
 import HTTPServing
-import Jobs
 import PushModel
 import Replay
+import Replays
 import ResultQuery
 
 /// A caller's order for a plan: the body of `POST /v1/replays`.

@@ -2,8 +2,8 @@ import Basics
 import EventLoop
 import Foundation
 import GatewayAPI
-import Jobs
 import Replay
+import Replays
 
 /// The files of plans in `gateway.state_dir`, under the names that the commands give them, so that a command can take one up, and the
 /// gateway one that was put there.

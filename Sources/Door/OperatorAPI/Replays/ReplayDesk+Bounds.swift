@@ -1,6 +1,7 @@
 import GatewayAPI
-import Jobs
+import JobSupport
 import PushModel
+import Replays
 
 extension ReplayDesk {
     /// Removes plans until the others keep within their bounds. False where the new one is among them, which then is too large.

@@ -3,12 +3,14 @@ import FanOut
 import GatewayAPI
 import HTTPServing
 import HubREST
-import Jobs
+import JobSupport
 import Kafka
 import Publishing
 import PushModel
 import Replay
+import Replays
 import ResultQuery
+import Results
 import Synchronization
 
 /// Plans and runs replays, and shows how they stand. Each of its functions blocks its thread, but for ``plan(_:)``.

@@ -1,7 +1,7 @@
 import Basics
 import EventLoop
 import GatewayAPI
-import Jobs
+import Replays
 import Synchronization
 
 /// Tells those who follow replays how far these are. It asks no more often than twice a second, and reads the jobs' topic only for replays that

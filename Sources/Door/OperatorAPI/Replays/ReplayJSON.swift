@@ -1,8 +1,8 @@
 import Basics
 import GatewayAPI
-import Jobs
 import PushModel
 import Replay
+import Replays
 
 /// A replay as the API shows it. Earlier versions called some members otherwise, and those stay beside the others for one more version.
 struct ReplayJSON {

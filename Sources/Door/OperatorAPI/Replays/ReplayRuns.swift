@@ -2,8 +2,9 @@ import Basics
 import Dispatch
 import EventLoop
 import GatewayAPI
-import Jobs
+import JobSupport
 import PushModel
+import Replays
 import Synchronization
 
 /// The replays that run in this process, and those that have run. Each has a thread while it runs.

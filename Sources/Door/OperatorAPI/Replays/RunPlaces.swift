@@ -1,4 +1,4 @@
-import Jobs
+import Replays
 
 /// The replays that run or rest in one process, and the decision about one more. Without clock and thread.
 ///

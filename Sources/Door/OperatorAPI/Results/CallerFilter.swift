@@ -1,7 +1,7 @@
 import Basics
 import GatewayAPI
 import HTTPServing
-import Jobs
+import JobSupport
 import Keys
 import PushModel
 import ResultQuery

@@ -1,7 +1,8 @@
+import JobSupport
+import Results
 import GatewayAPI
 import GroupPositions
 import HTTPServing
-import Jobs
 import Publishing
 import PushModel
 import Replay

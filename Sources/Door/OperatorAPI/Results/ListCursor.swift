@@ -1,8 +1,8 @@
 import Basics
-import Jobs
 import PushModel
 import Replay
 import ResultQuery
+import Results
 
 /// The place from which a list goes on: behind the last row of a page, for the same filter, whose relative times count from the first page.
 ///

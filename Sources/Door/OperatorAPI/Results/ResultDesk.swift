@@ -1,13 +1,15 @@
 import Basics
 import GatewayAPI
 import HTTPServing
-import Jobs
+import JobSupport
 import Kafka
 import Keys
 import Publishing
 import PushModel
 import Replay
+import Replays
 import ResultQuery
+import Results
 
 /// Answers what was published and what became of it: lists, failures, dead letters and whole lives. Every call is carried out on a thread for
 /// jobs, which it blocks.

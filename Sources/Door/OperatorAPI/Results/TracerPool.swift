@@ -2,8 +2,10 @@ import Basics
 import GatewayAPI
 import GroupPositions
 import EventLoop
-import Jobs
+import GroupPositions
+import JobSupport
 import PushModel
+import Results
 import Synchronization
 
 /// Searches single results, by clients of Kafka that threads share one after the other.

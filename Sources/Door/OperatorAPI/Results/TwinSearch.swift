@@ -1,8 +1,9 @@
 import Basics
 import GatewayAPI
-import Jobs
+import JobSupport
 import PushModel
 import ResultQuery
+import Results
 import Synchronization
 
 /// Finds other requests with the same title to the same person about the same time.

@@ -1,11 +1,11 @@
 import Delivery
 import GatewayAPI
-import Jobs
 import Kafka
 import Publishing
 import PushModel
 import Replay
 import ResultQuery
+import Results
 
 /// Adds to answers what the records of requests say: to whom, the holds that concerned it, and what it repeats.
 struct AnswerCompletion: Sendable {

@@ -1,7 +1,7 @@
 import Delivery
 import GatewayAPI
 import Intake
-import Jobs
+import JobSupport
 import Kafka
 import PushModel
 import ResultQuery

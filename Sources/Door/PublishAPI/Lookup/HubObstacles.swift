@@ -1,7 +1,9 @@
 import GatewayAPI
+import Groups
 import Intake
-import Jobs
+import JobSupport
 import PushModel
+import Results
 
 /// The hubs as workers report them, and as settings have them.
 struct HubObstacles: Sendable {

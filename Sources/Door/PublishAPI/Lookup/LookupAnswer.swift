@@ -1,9 +1,9 @@
 import GatewayAPI
 import HTTPServing
-import Jobs
 import Publishing
 import PushModel
 import ResultQuery
+import Results
 
 /// The facts of a request for its asker, as far as they were found.
 struct LookupAnswer: Sendable {

@@ -1,12 +1,12 @@
 import Basics
 import GatewayAPI
 import HTTPServing
-import Jobs
 import Kafka
 import Keys
 import Publishing
 import PushModel
 import ResultQuery
+import Results
 import Users
 
 /// A call about one request, whose key is right.

@@ -1,8 +1,8 @@
 import Basics
 import GatewayAPI
-import Jobs
 import Publishing
 import PushModel
+import Results
 
 /// The requests that a gateway has published of late, by their ids; without clock and thread.
 ///

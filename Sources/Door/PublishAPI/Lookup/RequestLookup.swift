@@ -1,10 +1,10 @@
 import Basics
 import EventLoop
 import GatewayAPI
-import Jobs
 import Kafka
 import Publishing
 import PushModel
+import Results
 import Synchronization
 
 struct LookupClock: Sendable {

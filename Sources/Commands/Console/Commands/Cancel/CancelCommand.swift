@@ -1,8 +1,12 @@
+import Audiences
 import Delivery
-import Jobs
+import Groups
+import JobSupport
 import Kafka
 import Publishing
 import PushModel
+import Replays
+import Results
 import Settings
 
 extension Command {

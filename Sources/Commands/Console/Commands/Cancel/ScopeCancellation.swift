@@ -1,7 +1,10 @@
 import Delivery
-import Jobs
+import Groups
+import JobSupport
 import PushModel
+import Replays
 import ResultQuery
+import Results
 import Settings
 
 /// Cancels all requests of a scope that were published until now and not begun.

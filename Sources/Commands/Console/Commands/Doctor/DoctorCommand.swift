@@ -1,6 +1,7 @@
 import Basics
 import EventLoop
-import Jobs
+import JobSupport
+import KafkaCare
 import PushModel
 import Settings
 

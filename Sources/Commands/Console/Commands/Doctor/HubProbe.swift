@@ -4,7 +4,8 @@ import Delivery
 import HTTP1
 import HubAuth
 import HubREST
-import Jobs
+import JobSupport
+import KafkaCare
 import PushModel
 import Settings
 

@@ -1,8 +1,9 @@
+import Audiences
 import Delivery
 import FanOut
 import HubREST
 import Intake
-import Jobs
+import JobSupport
 import Publishing
 import PushModel
 import Settings

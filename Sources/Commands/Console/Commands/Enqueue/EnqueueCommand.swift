@@ -1,6 +1,6 @@
+import Audiences
 import Delivery
 import Intake
-import Jobs
 import Publishing
 import PushModel
 import Settings

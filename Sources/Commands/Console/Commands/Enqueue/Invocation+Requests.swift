@@ -1,5 +1,6 @@
+import Audiences
 import Delivery
-import Jobs
+import JobSupport
 import Publishing
 import PushModel
 import Settings

@@ -1,8 +1,10 @@
+import Audiences
 import Basics
 import Delivery
 import Gateway
+import Groups
 import Intake
-import Jobs
+import JobSupport
 import Publishing
 import PushModel
 

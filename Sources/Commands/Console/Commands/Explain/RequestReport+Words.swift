@@ -1,5 +1,5 @@
-import Jobs
 import Intake
+import JobSupport
 import PushModel
 
 extension RequestReport {

@@ -1,5 +1,6 @@
-import Jobs
+import JobSupport
 import Kafka
+import KafkaCare
 import PushModel
 import Settings
 

@@ -1,7 +1,9 @@
-import Jobs
 import Delivery
 import GroupPositions
+import Groups
+import JobSupport
 import Kafka
+import KafkaCare
 import PushModel
 import Settings
 

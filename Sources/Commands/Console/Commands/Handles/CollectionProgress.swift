@@ -1,4 +1,4 @@
-import Jobs
+import Feedback
 
 /// Shows the progress of a collection: all the time on a terminal, now and then elsewhere.
 final class CollectionProgress {

@@ -1,7 +1,8 @@
 import Delivery
+import Feedback
 import HubAuth
 import HubREST
-import Jobs
+import JobSupport
 import Outcomes
 import PushModel
 import ResultQuery

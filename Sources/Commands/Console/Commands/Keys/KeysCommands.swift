@@ -1,6 +1,6 @@
-import Jobs
 import Crypto
 import EventLoop
+import JobSupport
 import Keys
 import PushModel
 import Settings

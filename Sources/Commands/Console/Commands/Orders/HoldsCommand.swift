@@ -1,5 +1,6 @@
 import Delivery
-import Jobs
+import Groups
+import JobSupport
 import PushModel
 
 /// The command `holds`.

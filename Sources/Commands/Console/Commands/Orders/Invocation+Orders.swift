@@ -1,5 +1,7 @@
+import Audiences
 import Delivery
-import Jobs
+import Groups
+import JobSupport
 import Kafka
 import Publishing
 import PushModel

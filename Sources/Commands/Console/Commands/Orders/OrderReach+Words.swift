@@ -1,4 +1,5 @@
-import Jobs
+import Groups
+import JobSupport
 
 extension OrderReach {
     /// The most workers that one line names.

@@ -1,4 +1,4 @@
-import Jobs
+import Replays
 import PushModel
 import Replay
 

@@ -1,8 +1,10 @@
-import Jobs
+import JobSupport
 import Kafka
 import PushModel
 import Replay
+import Replays
 import ResultQuery
+import Results
 import Settings
 
 extension Command {

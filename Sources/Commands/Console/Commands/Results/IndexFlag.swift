@@ -1,4 +1,4 @@
-import Jobs
+import Results
 import Settings
 
 extension Flag {

@@ -1,8 +1,9 @@
-import Jobs
+import JobSupport
 import Kafka
 import Publishing
 import PushModel
 import ResultQuery
+import Results
 import Settings
 
 /// `pushfan results list`.

@@ -1,4 +1,4 @@
-import Jobs
+import JobSupport
 import Publishing
 import PushModel
 import ResultQuery

@@ -1,7 +1,7 @@
-import Jobs
 import Publishing
 import PushModel
 import ResultQuery
+import Results
 
 /// The life of one request in plain text: what it came to, and how.
 struct ResultStory {

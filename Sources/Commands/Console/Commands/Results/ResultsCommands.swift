@@ -1,4 +1,3 @@
-import Jobs
 import Kafka
 import Publishing
 import PushModel

@@ -1,7 +1,7 @@
-import Jobs
 import Publishing
 import PushModel
 import ResultQuery
+import Results
 
 /// Moments of a list as they are shown: as clocks of a zone show them, or whole.
 struct RowTimes {

@@ -1,5 +1,5 @@
 import Basics
-import Jobs
+import JobSupport
 import PushModel
 import Synchronization
 

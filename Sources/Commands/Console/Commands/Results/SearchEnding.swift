@@ -1,6 +1,6 @@
-import Jobs
 import PushModel
 import ResultQuery
+import Results
 
 /// The last line of a list: how far it was searched, and what it leaves out.
 struct SearchEnding {

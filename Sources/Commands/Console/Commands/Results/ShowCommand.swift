@@ -1,9 +1,10 @@
-import Jobs
+import JobSupport
 import Kafka
 import Publishing
 import PushModel
 import Replay
 import ResultQuery
+import Results
 import Settings
 
 /// `pushfan results show`.

@@ -1,8 +1,9 @@
 import Delivery
-import Jobs
+import JobSupport
 import Kafka
 import Publishing
 import ResultQuery
+import Results
 import Settings
 
 /// `pushfan results tail`.

@@ -1,6 +1,8 @@
-import Jobs
+import Groups
+import JobSupport
 import Kafka
 import PushModel
+import Results
 
 extension WhereaboutsReport {
     private var problems: [String] { gaps.map { $0.text(brokers: brokers) } }

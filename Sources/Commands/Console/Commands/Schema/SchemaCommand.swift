@@ -1,6 +1,6 @@
 import Basics
 import Gateway
-import Jobs
+import KafkaCare
 import PushModel
 import Settings
 

@@ -2,7 +2,7 @@ import Glibc
 import HTTPServing
 import HubAuth
 import HubEmulator
-import Jobs
+import JobSupport
 import Observability
 import Settings
 

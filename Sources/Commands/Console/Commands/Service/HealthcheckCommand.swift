@@ -1,4 +1,4 @@
-package import Jobs
+import JobSupport
 import Settings
 
 extension Command {

@@ -1,6 +1,7 @@
 import Delivery
-import Jobs
+import JobSupport
 import PushModel
+import Results
 import Settings
 
 /// The list of `pushfan status --incidents`, which it reads from the topic of the history.

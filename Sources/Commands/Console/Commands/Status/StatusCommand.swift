@@ -1,6 +1,7 @@
 import Basics
 import Delivery
-import Jobs
+import Groups
+import JobSupport
 import Kafka
 import PushModel
 import Settings

@@ -1,4 +1,5 @@
-import Jobs
+import Groups
+import JobSupport
 import Kafka
 import PushModel
 

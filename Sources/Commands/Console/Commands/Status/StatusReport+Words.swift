@@ -1,4 +1,4 @@
-import Jobs
+import JobSupport
 import Kafka
 
 extension ReportGap {

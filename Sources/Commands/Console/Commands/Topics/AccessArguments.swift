@@ -1,4 +1,4 @@
-import Jobs
+import KafkaCare
 import Settings
 
 extension Flag {

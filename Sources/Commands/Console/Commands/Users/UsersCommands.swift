@@ -1,7 +1,7 @@
-import Jobs
 import Basics
 import Crypto
 import EventLoop
+import JobSupport
 import PushModel
 import Settings
 import Users

@@ -1,8 +1,9 @@
-import Jobs
+import JobSupport
 import Kafka
 import Publishing
 import PushModel
 import Replay
+import Replays
 import ResultQuery
 import Settings
 
@@ -56,7 +57,7 @@ enum DeadLetterCommand {
             named.insert(letter)
         }
         guard let path = invocation.arguments.value("value") else { return (named, nil) }
-        guard named.count == 1 else { throw CommandFailure(.replacement(.notOnePlace), brokers: "") }
+        guard named.count == 1 else { throw CommandFailure(ReplayFailure.replacement(.notOnePlace)) }
         return (named, try InputFile.read(path, or: invocation.streams))
     }
 

@@ -1,8 +1,10 @@
-import Jobs
+import JobSupport
 import Kafka
 import PushModel
 import Replay
+import Replays
 import ResultQuery
+import Results
 import Settings
 
 /// `pushfan replay list`, `status`, `pause`, `resume`, `stop`: shows jobs, and commands their runners.
@@ -18,7 +20,7 @@ enum JobCommands {
 
     static func status(_ invocation: Invocation) throws(CommandFailure) -> ExitCode {
         let (job, settings, context) = try find(invocation)
-        let outcomes = try invocation.perform(settings) { () throws(JobFailure) in try context.outcomes(of: job) }
+        let outcomes = try invocation.perform(settings) { () throws(JobFailure) in try ResultAnswers(context).outcomes(of: job) }
         let now = invocation.surroundings.now()
         guard invocation.arguments.format() == .table else {
             var json = ReplayReport(job, now: now).line

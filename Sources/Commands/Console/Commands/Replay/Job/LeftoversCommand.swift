@@ -1,6 +1,7 @@
-import Jobs
+import JobSupport
 import PushModel
 import Replay
+import Replays
 import Settings
 
 /// `pushfan replay leftovers`: what a plan has left, what its runs passed over, and what they have not come to.

@@ -2,10 +2,11 @@ import Basics
 import EventLoop
 import Glibc
 import Intake
-import Jobs
+import JobSupport
 import Publishing
 import PushModel
 import Replay
+import Replays
 import ResultQuery
 import Settings
 

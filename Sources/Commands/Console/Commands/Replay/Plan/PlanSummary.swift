@@ -1,7 +1,8 @@
 import Basics
-import Jobs
+import JobSupport
 import PushModel
 import Replay
+import Replays
 
 /// The totals of a plan, for a person and for a script.
 struct PlanSummary {

@@ -1,6 +1,6 @@
-import Jobs
 import Kafka
 import Replay
+import Replays
 
 extension GoneOriginals {
     /// The warning to a person before the replay begins. Several lines, the last without its end.

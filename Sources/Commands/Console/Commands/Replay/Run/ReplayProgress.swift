@@ -1,5 +1,5 @@
 import Basics
-import Jobs
+import JobSupport
 
 /// Shows the progress of a replay: all the time on a terminal, now and then elsewhere.
 final class ReplayProgress {

@@ -1,8 +1,9 @@
 import Basics
 import Glibc
-import Jobs
+import JobSupport
 import PushModel
 import Replay
+import Replays
 import Settings
 
 /// `pushfan replay run`.
