@@ -46,22 +46,10 @@ final class KeySignIn: Sendable {
 
     /// Reads the keys file of a configuration. Returns nil where it names none, and fails where it is missing or not right.
     static func make(_ configuration: GatewayConfiguration, services: GatewayServices) throws(GatewayFailure) -> KeySignIn? {
-        guard let path = configuration.keysFile else { return nil }
-        do throws(KeysError) {
-            let keys = try KeySource(path, now: services.now()) { [log = services.log] report in
-                switch report {
-                case .read(let count):
-                    log.info(.configurationLoaded, "the keys file was read again", [.count: LogValue(count)])
-                case .kept(let reason):
-                    log.error(
-                        .configurationLoaded, "the keys file cannot be used; the keys from before stay",
-                        [.reason: .string(reason.description)])
-                }
-            }
-            return KeySignIn(keys, services: services)
-        } catch {
-            throw GatewayFailure.configuration("gateway.keys_file: '\(path)' \(error)")
-        }
+        let keys = try KeySource.watch(
+            configuration.keysFile, setting: "gateway.keys_file", read: "the keys file was read again",
+            kept: "the keys file cannot be used; the keys from before stay", services: services)
+        return keys.map { KeySignIn($0, services: services) }
     }
 
     /// Checks the value of an `Authorization` header.
@@ -89,35 +77,35 @@ final class KeySignIn: Sendable {
 
     /// Checks a key by those that are known, and one that is not right by those that the file has now.
     private func verdict(on presented: PresentedKey, now: MonotonicTime) throws(CryptoError) -> (Keys.KeyVerdict, KnownKeys) {
-        let (known, seconds) = (keys.keys(now: now), wallClock())
+        let (known, seconds) = (keys.current(now: now), wallClock())
         let verdict = try known.verdict(on: presented, at: seconds)
         if case .right = verdict { return (verdict, known) }
-        let latest = keys.latestKeys(now: now)
+        let latest = keys.latest(now: now)
         return latest.generation == known.generation ? (verdict, known) : (try latest.verdict(on: presented, at: seconds), latest)
     }
 
     /// Checks a key that was right when a session began, and gives it with its present terms if it still is. The call counts as the key's.
     func check(again key: APIKey) -> (outcome: Outcome, key: APIKey?) {
         let now = services.now()
-        let known = keys.keys(now: now)
+        let known = keys.current(now: now)
         guard case .right(let key) = known.verdict(on: key, at: wallClock()) else { return (count(.refused, as: "ended"), nil) }
         return (admit(key, of: known, now: now), key)
     }
 
     /// The holder of a key that was right when a session began, or nil if it is not right any more. Counts as no call.
     func publisher(of key: APIKey) -> Publisher? {
-        guard case .right(let key) = keys.latestKeys(now: services.now()).verdict(on: key, at: wallClock()) else { return nil }
+        guard case .right(let key) = keys.latest(now: services.now()).verdict(on: key, at: wallClock()) else { return nil }
         return Publisher(key)
     }
 
     /// The comment on a key of the file, by its id.
-    func comment(on id: String) -> String? { keys.keys(now: services.now()).file[id]?.terms.comment }
+    func comment(on id: String) -> String? { keys.current(now: services.now()).file[id]?.terms.comment }
 
     /// True as long as the key of an `Authorization` header is right, and gives the rights that a publisher has. Counts as no call.
     func isRight(_ authorization: String?, for publisher: Publisher) -> Bool {
         guard let presented = PresentedKey(authorization: authorization) else { return false }
         do throws(CryptoError) {
-            let verdict = try keys.latestKeys(now: services.now()).verdict(on: presented, at: wallClock())
+            let verdict = try keys.latest(now: services.now()).verdict(on: presented, at: wallClock())
             guard case .right(let key) = verdict else { return false }
             return Publisher(key) == publisher
         } catch {
