@@ -1,4 +1,5 @@
-public import Crypto
+import Basics
+import Crypto
 public import EventLoop
 
 /// The result of checking a key.
@@ -42,10 +43,9 @@ public struct KnownKeys: KnownContent {
     ///   - presented: The key that a client sent.
     ///   - seconds: The present, in seconds since 1970.
     /// - Returns: Whether it is right.
-    /// - Throws: `CryptoError.openSSL` when there is no memory for it.
-    public func verdict(on presented: PresentedKey, at seconds: Int64) throws(CryptoError) -> KeyVerdict {
+    public func verdict(on presented: PresentedKey, at seconds: Int64) -> KeyVerdict {
         let key = file[presented.id]
-        let isEqual = constantTimeEqual(try SHA256.digest(of: presented.secret), key?.digest ?? nobody)
+        let isEqual = constantTimeEqual(SHA256.digest(of: presented.secret), key?.digest ?? nobody)
         guard let key, isEqual else { return .wrong }
         return key.state(at: seconds) == .active ? .right(key) : .ended
     }

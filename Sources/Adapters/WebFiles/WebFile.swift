@@ -1,5 +1,5 @@
+import Basics
 import CWebFiles
-import Crypto
 import Gzip
 
 /// A file of the web page, as the program carries it.
@@ -13,9 +13,9 @@ public struct WebFile: Sendable {
         /// The strong tag of these bytes (RFC 9110, section 8.8.3): the first half of their SHA-256 in quotes.
         public let entityTag: String
 
-        init(_ bytes: [UInt8]) throws(CryptoError) {
+        init(_ bytes: [UInt8]) {
             self.bytes = bytes
-            let digits = try SHA256.hexadecimalDigest(of: bytes).prefix(SHA256.byteCount)
+            let digits = SHA256.hexadecimalDigest(of: bytes).prefix(SHA256.byteCount)
             entityTag = "\"\(String(decoding: digits, as: UTF8.self))\""
         }
     }
@@ -33,8 +33,8 @@ public struct WebFile: Sendable {
         self.name = name
         mediaType = Self.mediaType(of: name)
         do {
-            plain = try Form(bytes)
-            packed = try Form(gzip(bytes))
+            plain = Form(bytes)
+            packed = Form(try gzip(bytes))
         } catch {
             throw WebFileFailure(description: "\(error)")
         }
@@ -54,7 +54,7 @@ public struct WebFile: Sendable {
     /// Makes every file. Packs each, which takes some milliseconds.
     ///
     /// - Returns: The files, in the order of the list.
-    /// - Throws: ``WebFileFailure``: there is no memory, or OpenSSL refuses.
+    /// - Throws: ``WebFileFailure``: there is no memory.
     public static func all() throws(WebFileFailure) -> [WebFile] {
         var files: [WebFile] = []
         while let file = pushfan_web_file(files.count)?.pointee {

@@ -1,5 +1,4 @@
 import Basics
-import Crypto
 import EventLoop
 import Keys
 import Observability
@@ -61,27 +60,22 @@ final class KeySignIn: Sendable {
     func check(_ presented: PresentedKey?, from address: NumericAddress?) -> (outcome: Outcome, key: APIKey?) {
         guard let presented else { return (count(.refused, as: "refused"), nil) }
         let now = services.now()
-        do throws(CryptoError) {
-            let (verdict, known) = try verdict(on: presented, now: now)
-            switch verdict {
-            case .right(let key): return (admit(key, of: known, now: now), key)
-            // Whoever has it guesses at nothing.
-            case .ended: return (count(.refused, as: "ended"), nil)
-            case .wrong: return (refuse(presented, from: address, now: now), nil)
-            }
-        } catch {
-            services.log.error(.internalFault, "a key could not be checked", [.reason: .string(error.description)])
-            return (count(.held(1000), as: "unchecked"), nil)
+        let (verdict, known) = verdict(on: presented, now: now)
+        switch verdict {
+        case .right(let key): return (admit(key, of: known, now: now), key)
+        // Whoever has it guesses at nothing.
+        case .ended: return (count(.refused, as: "ended"), nil)
+        case .wrong: return (refuse(presented, from: address, now: now), nil)
         }
     }
 
     /// Checks a key by those that are known, and one that is not right by those that the file has now.
-    private func verdict(on presented: PresentedKey, now: MonotonicTime) throws(CryptoError) -> (Keys.KeyVerdict, KnownKeys) {
+    private func verdict(on presented: PresentedKey, now: MonotonicTime) -> (Keys.KeyVerdict, KnownKeys) {
         let (known, seconds) = (keys.current(now: now), wallClock())
-        let verdict = try known.verdict(on: presented, at: seconds)
+        let verdict = known.verdict(on: presented, at: seconds)
         if case .right = verdict { return (verdict, known) }
         let latest = keys.latest(now: now)
-        return latest.generation == known.generation ? (verdict, known) : (try latest.verdict(on: presented, at: seconds), latest)
+        return latest.generation == known.generation ? (verdict, known) : (latest.verdict(on: presented, at: seconds), latest)
     }
 
     /// Checks a key that was right when a session began, and gives it with its present terms if it still is. The call counts as the key's.
@@ -104,14 +98,8 @@ final class KeySignIn: Sendable {
     /// True as long as the key of an `Authorization` header is right, and gives the rights that a publisher has. Counts as no call.
     func isRight(_ authorization: String?, for publisher: Publisher) -> Bool {
         guard let presented = PresentedKey(authorization: authorization) else { return false }
-        do throws(CryptoError) {
-            let verdict = try keys.latest(now: services.now()).verdict(on: presented, at: wallClock())
-            guard case .right(let key) = verdict else { return false }
-            return Publisher(key) == publisher
-        } catch {
-            services.log.error(.internalFault, "a key could not be checked", [.reason: .string(error.description)])
-            return true
-        }
+        let verdict = keys.latest(now: services.now()).verdict(on: presented, at: wallClock())
+        return if case .right(let key) = verdict { Publisher(key) == publisher } else { false }
     }
 
     /// Asks whether a key's rate allows all requests of a batch, at least one. Its call was checked before, and has counted as
