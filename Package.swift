@@ -134,7 +134,7 @@ let package = Package(
         module("Adapters/SQLite", ["Basics", "CSQLite"]),
         module("Adapters/YAML", ["Basics", "CYAML"]),
         module("Adapters/Pages", ["CPages"]),
-        module("Adapters/WebFiles", ["CWebFiles", "Crypto", "Gzip"]),
+        module("Adapters/WebFiles", ["Basics", "CWebFiles", "Gzip"]),
         module("Adapters/Stamp", ["CStamp"]),
 
         // Hub
@@ -260,7 +260,7 @@ let package = Package(
         tests("Pure/PushModelTests", ["PushModel"]),
         tests("Pure/XMLTests", ["Basics", "XML"], settings: quick),
         tests("Pure/PayloadsTests", ["Payloads", "PushModel"], exclude: ["Golden"]),
-        tests("Pure/FanOutTests", ["FanOut", "PushModel"]),
+        tests("Pure/FanOutTests", ["Basics", "FanOut", "PushModel"]),
         tests("Pure/DeliveryTests", ["Basics", "Delivery", "PushModel"], settings: quick),
         tests("Pure/OutcomesTests", ["Basics", "Outcomes", "Delivery", "PushModel"], settings: quick),
         tests("Pure/HTTP1Tests", ["HTTP1"]),

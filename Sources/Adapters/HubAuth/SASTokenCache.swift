@@ -115,9 +115,6 @@ public struct SASTokenCache: Sendable {
         if let current, current.serial == serial { phase = .trusted }
     }
 
-    /// The key that signs now, worth showing, since a worker that runs on the second key needs attention.
-    public var keySlot: KeySlot { slot }
-
     private mutating func takeOtherKey() {
         if secondary != nil { slot = slot == .primary ? .secondary : .primary }
     }

@@ -1,3 +1,4 @@
+import Basics
 public import Crypto
 
 /// A publisher's key as the file has it: everything but the secret, of which only the SHA-256 is kept.
@@ -59,7 +60,7 @@ public struct NewKey: Sendable {
         let id = String(
             decoding: try randomBytes(PresentedKey.idLength).map { PresentedKey.idAlphabet[Int($0 & 31)] }, as: UTF8.self)
         let secret = PresentedKey.secret(of: try randomBytes(32))
-        key = APIKey(id: id, digest: try SHA256.digest(of: secret), terms: terms, createdAt: seconds)
+        key = APIKey(id: id, digest: SHA256.digest(of: secret), terms: terms, createdAt: seconds)
         text = "pf_\(id)_" + String(decoding: secret, as: UTF8.self)
     }
 }

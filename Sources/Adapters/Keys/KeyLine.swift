@@ -1,5 +1,4 @@
 import Basics
-import Crypto
 
 /// One line of a keys file: `NAME=VALUE` for each field that the key has, between single blanks.
 enum KeyLine {

@@ -1,6 +1,6 @@
+import Basics
 import CWebFiles
-import Crypto
-import Gzip
+public import Gzip
 
 /// A file of the web page, as the program carries it.
 ///
@@ -13,9 +13,9 @@ public struct WebFile: Sendable {
         /// The strong tag of these bytes (RFC 9110, section 8.8.3): the first half of their SHA-256 in quotes.
         public let entityTag: String
 
-        init(_ bytes: [UInt8]) throws(CryptoError) {
+        init(_ bytes: [UInt8]) {
             self.bytes = bytes
-            let digits = try SHA256.hexadecimalDigest(of: bytes).prefix(SHA256.byteCount)
+            let digits = SHA256.hexadecimalDigest(of: bytes).prefix(SHA256.byteCount)
             entityTag = "\"\(String(decoding: digits, as: UTF8.self))\""
         }
     }
@@ -29,15 +29,11 @@ public struct WebFile: Sendable {
     /// The file packed with gzip (RFC 1952).
     public let packed: Form
 
-    init(name: String, bytes: [UInt8]) throws(WebFileFailure) {
+    init(name: String, bytes: [UInt8]) throws(GzipError) {
         self.name = name
         mediaType = Self.mediaType(of: name)
-        do {
-            plain = try Form(bytes)
-            packed = try Form(gzip(bytes))
-        } catch {
-            throw WebFileFailure(description: "\(error)")
-        }
+        plain = Form(bytes)
+        packed = Form(try gzip(bytes))
     }
 
     /// The media type by the name's ending.
@@ -54,8 +50,8 @@ public struct WebFile: Sendable {
     /// Makes every file. Packs each, which takes some milliseconds.
     ///
     /// - Returns: The files, in the order of the list.
-    /// - Throws: ``WebFileFailure``: there is no memory, or OpenSSL refuses.
-    public static func all() throws(WebFileFailure) -> [WebFile] {
+    /// - Throws: ``GzipError/noMemory``.
+    public static func all() throws(GzipError) -> [WebFile] {
         var files: [WebFile] = []
         while let file = pushfan_web_file(files.count)?.pointee {
             let bytes = Array(UnsafeBufferPointer(start: file.bytes, count: file.size))
@@ -63,10 +59,4 @@ public struct WebFile: Sendable {
         }
         return files
     }
-}
-
-/// The reason for which the files of the web page cannot be served.
-public struct WebFileFailure: Error, Sendable, CustomStringConvertible {
-    /// One plain sentence.
-    public let description: String
 }

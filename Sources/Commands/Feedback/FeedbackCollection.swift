@@ -1,4 +1,4 @@
-import Crypto
+import Basics
 import Delivery
 package import JobSupport
 import Kafka
@@ -118,9 +118,7 @@ package struct FeedbackCollection {
         var found: [FoundHandle] = []
         for device in piece.devices where device.outcome.isHandleDead {
             let hashed = DeviceToken.hashedForm(of: device.handle, on: Platform(name: device.platform))
-            guard let fingerprint = try? SHA256.hexadecimalDigest(of: Array(hashed.utf8)) else {
-                throw .peer(.failed, "the fingerprint of a handle cannot be computed")
-            }
+            let fingerprint = SHA256.hexadecimalDigest(of: Array(hashed.utf8))
             guard !seen.contains(fingerprint) else { continue }
             if seen.count >= Self.maximumRemembered { seen.removeAll(keepingCapacity: true) }
             seen.insert(fingerprint)

@@ -67,28 +67,18 @@ public struct KafkaSettings: Sendable {
         topics.replays = try read(
             "kafka.topics.replays", as: name, default: prefix + "replays.v1",
             summary: "The topic in which replays, and the collecting of dead handles, keep how far they are.")
-        for (role, path, summary) in ownTopics {
-            let status = summary == nil ? SettingDefinition.Status.former : .placeDependent
-            topics[keyPath: path] = try read(
-                "kafka.topics.\(role)", as: name, default: topics[keyPath: path], status: status,
-                summary: (summary ?? "The topic \(role)") + "; named after kafka.topics.requests by default.")
-        }
-        for (place, length) in DelayLanes.names.enumerated() {
-            topics.delays[place] = try read(
-                "kafka.topics.delay_\(length)", as: name, default: topics.delays[place], status: .former,
-                summary: "The topic where requests wait \(length); named after kafka.topics.requests by default.")
-        }
+        let following = "; named after kafka.topics.requests by default."
+        topics.control = try read(
+            "kafka.topics.control", as: name, default: topics.control, dependsOnPlace: true,
+            summary: "The topic that cancels requests" + following)
+        topics.handles = try read(
+            "kafka.topics.handles", as: name, default: topics.handles, dependsOnPlace: true,
+            summary: "The topic that lists dead device handles" + following)
+        topics.shares = try read(
+            "kafka.topics.shares", as: name, default: topics.shares, dependsOnPlace: true,
+            summary: "The topic by which workers divide a hub's rate" + following)
         return topics
     }
-
-    /// The topics that are named after that of the requests. Those without a summary had settings in earlier versions.
-    private static let ownTopics: [(role: String, path: any WritableKeyPath<Topics, String> & Sendable, summary: String?)] = [
-        ("control", \.control, "The topic that cancels requests"),
-        ("handles", \.handles, "The topic that lists dead device handles"),
-        ("shares", \.shares, "The topic by which workers divide a hub's rate"), ("requests_high", \.requestsHigh, nil),
-        ("requests_bulk", \.requestsBulk, nil), ("requests_own", \.requestsOwn, nil), ("parents", \.parents, nil),
-        ("held", \.held, nil), ("secure", \.secure, nil),
-    ]
 }
 
 /// The settings of a worker.
@@ -124,7 +114,7 @@ public struct WorkerSettings: Sendable {
 
     init(_ read: inout SettingReader) throws(SettingsError) {
         id = try read(
-            "worker.id", as: .name("a name", atMost: 128), default: read.hostName, status: .placeDependent,
+            "worker.id", as: .name("a name", atMost: 128), default: read.hostName, dependsOnPlace: true,
             summary:
                 "The stable name of this worker, from which its membership and transactional id come; the host's name by default."
         )

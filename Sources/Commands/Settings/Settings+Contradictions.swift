@@ -8,6 +8,7 @@ extension Settings {
     func contradictions() -> [SettingProblem] {
         var problems: [SettingProblem] = []
         var users = [kafka.topics.status: "that of workers' reports", kafka.topics.history: "that of gateways' figures"]
+        for topic in kafka.topics.following { users[topic] = "one that is named after kafka.topics.requests" }
         for definition in values.definitions where definition.name.hasPrefix("kafka.topics.") {
             guard definition.name != "kafka.topics.prefix", values.isLegal(definition.name), let topic = values.shown(definition)
             else { continue }

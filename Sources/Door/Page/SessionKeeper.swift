@@ -53,7 +53,7 @@ final class SessionKeeper: Sendable {
         guard let key else { throw .keyWrong }
         do throws(CryptoError) {
             let secret = Hexadecimal.digits(of: try randomBytes(SessionCookie.digitCount / 2))
-            let (digest, now) = (try SHA256.digest(of: secret), services.now())
+            let (digest, now) = (SHA256.digest(of: secret), services.now())
             sessions.withLock { $0.begin(digest, of: key, now: now) }
             let end = now.advanced(by: Sessions<APIKey>.longestLife)
             return (String(decoding: secret, as: UTF8.self), facts(publisher, of: key, until: end, now: now))
@@ -68,9 +68,8 @@ final class SessionKeeper: Sendable {
     /// - Throws: 401 when it is over or its key is not right any more, and 429 beyond the key's rate.
     func check(_ secret: String) throws(APIProblem) -> Facts {
         let now = services.now()
-        guard let digest = Self.digest(of: secret), let session = sessions.withLock({ $0.use(digest, now: now) }) else {
-            throw .sessionOver
-        }
+        let digest = Self.digest(of: secret)
+        guard let session = sessions.withLock({ $0.use(digest, now: now) }) else { throw .sessionOver }
         let (outcome, key) = keys.check(again: session.key)
         if outcome == .refused { sessions.withLock { $0.end(digest) } }
         return facts(try outcome.publisher(orRefuse: .sessionOver), of: key ?? session.key, until: session.end, now: now)
@@ -79,15 +78,15 @@ final class SessionKeeper: Sendable {
     /// True as long as a session is there and its key has the same rights. A stream that goes on is a use of its session, and no call.
     func isOpen(_ secret: String, for publisher: Publisher) -> Bool {
         let now = services.now()
-        guard let digest = Self.digest(of: secret), let session = sessions.withLock({ $0.use(digest, now: now) }) else {
-            return false
-        }
+        let digest = Self.digest(of: secret)
+        guard let session = sessions.withLock({ $0.use(digest, now: now) }) else { return false }
         return keys.publisher(of: session.key) == publisher
     }
 
     /// Ends a session, if there is one.
     func end(_ secret: String) {
-        if let digest = Self.digest(of: secret) { sessions.withLock { $0.end(digest) } }
+        let digest = Self.digest(of: secret)
+        sessions.withLock { $0.end(digest) }
     }
 
     private func facts(_ publisher: Publisher, of key: APIKey, until end: MonotonicTime, now: MonotonicTime) -> Facts {
@@ -95,6 +94,5 @@ final class SessionKeeper: Sendable {
         return Facts(publisher: publisher, expiresAt: Timestamp(milliseconds: min(seconds, key.terms.expiresAt ?? .max) * 1000))
     }
 
-    /// Nil where OpenSSL refuses, which is as good as no session.
-    private static func digest(of secret: String) -> [UInt8]? { try? SHA256.digest(of: Array(secret.utf8)) }
+    private static func digest(of secret: String) -> [UInt8] { SHA256.digest(of: Array(secret.utf8)) }
 }

@@ -33,7 +33,7 @@ struct WebPage: Sendable {
         self.version = version
         self.title = title
         self.proxies = proxies
-        do throws(WebFileFailure) {
+        do {
             files = Dictionary(uniqueKeysWithValues: try WebFile.all().map { ($0.name, $0) })
         } catch {
             throw GatewayFailure.system("the files of the page: \(error)")

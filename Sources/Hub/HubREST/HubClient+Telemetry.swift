@@ -14,15 +14,11 @@ extension HubClient {
     public mutating func writeTelemetryRequest(
         of notificationID: Span<UInt8>, now: Int64, into writer: inout ByteWriter
     ) throws(HubAuthError) -> UInt64? {
-        writer.removeAll()
-        guard Self.isUsable(notificationID) else { return nil }
-        let token = try tokens.token(now: now)
-        writer.append(telemetryHead.beforeID.span)
-        writer.append(notificationID)
-        writer.append(telemetryHead.behindID.span)
-        writer.append(token.headerValue.span)
-        writer.append("\r\n\r\n")
-        return token.serial
+        guard Self.isUsable(notificationID) else {
+            writer.removeAll()
+            return nil
+        }
+        return try write(telemetryHead.beforeID, id: notificationID, now: now, into: &writer)
     }
 
     /// Writes a feedback request: where the hub lists the devices that push services refused, `GET /feedbackcontainer`. It replaces what
@@ -34,13 +30,7 @@ extension HubClient {
     /// - Returns: The number of the token that was used.
     /// - Throws: `HubAuthError.signing` when OpenSSL cannot sign.
     public mutating func writeFeedbackRequest(now: Int64, into writer: inout ByteWriter) throws(HubAuthError) -> UInt64 {
-        writer.removeAll()
-        let token = try tokens.token(now: now)
-        writer.append(telemetryHead.feedback.span)
-        writer.append(telemetryHead.behindID.span)
-        writer.append(token.headerValue.span)
-        writer.append("\r\n\r\n")
-        return token.serial
+        try write(telemetryHead.feedback, id: Span(), now: now, into: &writer)
     }
 
     /// Writes a question that sends nothing: what became of a notification that there never was, `GET /messages/{id}`. `HubFinding` tells
@@ -52,10 +42,17 @@ extension HubClient {
     /// - Returns: The number of the token that was used.
     /// - Throws: `HubAuthError.signing` when OpenSSL cannot sign.
     public mutating func writeQuestion(now: Int64, into writer: inout ByteWriter) throws(HubAuthError) -> UInt64 {
+        try write(telemetryHead.beforeID, id: Self.unknownID.span, now: now, into: &writer)
+    }
+
+    /// Writes a request that begins with `start` and an id. Returns the number of its token.
+    private mutating func write(
+        _ start: [UInt8], id: Span<UInt8>, now: Int64, into writer: inout ByteWriter
+    ) throws(HubAuthError) -> UInt64 {
         writer.removeAll()
         let token = try tokens.token(now: now)
-        writer.append(telemetryHead.beforeID.span)
-        writer.append(Self.unknownID)
+        writer.append(start.span)
+        writer.append(id)
         writer.append(telemetryHead.behindID.span)
         writer.append(token.headerValue.span)
         writer.append("\r\n\r\n")
@@ -63,7 +60,7 @@ extension HubClient {
     }
 
     /// An id of the right form that no hub has given.
-    private static let unknownID: StaticString = "00000000000000000000000000000000-pushfan-question"
+    private static let unknownID = Array("00000000000000000000000000000000-pushfan-question".utf8)
 
     /// True if an id can be a path segment as it stands: 1 to 256 unreserved characters (RFC 3986, 2.3), not dots alone.
     ///
@@ -91,12 +88,8 @@ struct TelemetryHead: Sendable {
     init(_ configuration: HubConfiguration, userAgent: String) {
         beforeID = Array("GET \(configuration.endpoint.pathPrefix)\(configuration.hub)/messages/".utf8)
         feedback = Array("GET \(configuration.endpoint.pathPrefix)\(configuration.hub)/feedbackcontainer".utf8)
-        behindID = Array(
-            """
-            ?api-version=\(max(configuration.apiVersion, Self.oldestVersion)) HTTP/1.1\r
-            Host: \(configuration.endpoint.authority)\r
-            User-Agent: \(userAgent)\r
-            Authorization:\u{20}
-            """.utf8)
+        behindID =
+            Array("?api-version=\(max(configuration.apiVersion, Self.oldestVersion))".utf8)
+            + configuration.restOfHead(userAgent: userAgent)
     }
 }

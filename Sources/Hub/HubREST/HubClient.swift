@@ -48,16 +48,11 @@ public struct HubClient: Sendable {
             secondary: configuration.secondaryCredential, lifetime: configuration.tokenLifetime)
         telemetryHead = TelemetryHead(configuration, userAgent: userAgent)
         registrationHead = RegistrationHead(configuration, userAgent: userAgent)
+        let rest = configuration.restOfHead(userAgent: userAgent)
         heads = Operation.allCases.map { operation in
             let path = "\(configuration.endpoint.pathPrefix)\(configuration.hub)/\(operation.path)"
             let query = "?api-version=\(configuration.apiVersion)\(operation.flags)"
-            return Array(
-                """
-                POST \(path)\(query) HTTP/1.1\r
-                Host: \(configuration.endpoint.authority)\r
-                User-Agent: \(userAgent)\r
-                Authorization:\u{20}
-                """.utf8)
+            return Array("POST \(path)\(query)".utf8) + rest
         }
     }
 

@@ -1,3 +1,4 @@
+import Basics
 public import PushModel
 
 /// Makes the bodies and headers of hub calls out of requests.

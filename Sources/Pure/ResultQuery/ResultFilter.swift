@@ -1,3 +1,4 @@
+import Basics
 import PushModel
 
 /// The results and requests that are wanted: every condition holds, between two moments.
@@ -132,7 +133,7 @@ public struct ResultFilter: Sendable {
 
     /// The moment that the text of the filter can have, which is the nearest one of the years 0 to 9999.
     private static func writable(_ moment: Int64) -> Int64 {
-        min(max(moment, Timestamp.writable.lowerBound), Timestamp.writable.upperBound)
+        min(max(moment, TimestampText.writable.lowerBound), TimestampText.writable.upperBound)
     }
 
     /// A term asks for this very word of a field.

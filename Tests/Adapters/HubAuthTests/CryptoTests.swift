@@ -39,19 +39,6 @@ private func hex(_ bytes: [UInt8]) -> String {
         #expect(hex(try HMACSHA256.code(of: [], key: [])) == expected)
     }
 
-    @Test(arguments: [
-        ("", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
-        ("abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),
-        (
-            "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq",
-            "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1"
-        ),
-    ])
-    func thePublishedDigestsAreReproduced(_ text: String, expected: String) throws {
-        #expect(hex(try SHA256.digest(of: Array(text.utf8))) == expected)
-        #expect(String(decoding: try SHA256.hexadecimalDigest(of: Array(text.utf8)), as: UTF8.self) == expected)
-    }
-
     @Test func equalityTakesLengthAndEveryByteIntoAccount() {
         #expect(constantTimeEqual([], []))
         #expect(constantTimeEqual([1, 2, 3], [1, 2, 3]))

@@ -71,7 +71,6 @@ struct SASTokenCacheTests {
         _ = cache.rejected(serial: try cache.token(now: 2).serial)
         let token = try cache.token(now: 3)
         cache.accepted(serial: token.serial)
-        #expect(cache.keySlot == .secondary)
         #expect(cache.rejected(serial: token.serial) == .renewed)
         #expect(cache.rejected(serial: try cache.token(now: 4).serial) == .switched(to: .primary))
         #expect(try signs(cache.token(now: 5), Self.first))

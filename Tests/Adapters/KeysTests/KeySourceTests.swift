@@ -61,7 +61,7 @@ import Testing
         try folder.put(keys.bytes)
         let source = try KeySource(folder.file, now: second(10), report: reports.add)
         func verdict(at moment: Int64) throws -> KeyVerdict {
-            try source.keys(now: second(moment)).verdict(on: presented(one.text), at: 1000)
+            try source.current(now: second(moment)).verdict(on: presented(one.text), at: 1000)
         }
         #expect(try verdict(at: 10) == .right(one.key))
         _ = keys.revoke(one.key.id, at: 1000)
@@ -79,7 +79,7 @@ import Testing
         let source = try KeySource(folder.file, now: second(0), report: reports.add)
         try folder.put(Array("\(new.text)\n".utf8))
         for moment in [2, 4, 6] as [Int64] {
-            #expect(try source.keys(now: second(moment)).verdict(on: presented(new.text), at: 1000) == .right(new.key))
+            #expect(try source.current(now: second(moment)).verdict(on: presented(new.text), at: 1000) == .right(new.key))
         }
         #expect(reports.all.count == 1)
         guard case .kept(because: .fault(let fault)) = reports.all.first else {
@@ -88,9 +88,9 @@ import Testing
         }
         #expect(fault.line == 1 && !"\(reports.all)".contains(new.text.suffix(43)))
         try FileManager.default.removeItem(atPath: folder.file)
-        #expect(source.keys(now: second(8)).file.count == 1)
+        #expect(source.current(now: second(8)).file.count == 1)
         try folder.put(file(newKey(), new).bytes)
-        #expect(source.keys(now: second(10)).file.count == 2)
+        #expect(source.current(now: second(10)).file.count == 2)
         #expect(Array(reports.all.dropFirst()) == [.kept(because: .missing), .read(count: 2)])
     }
 
@@ -100,14 +100,14 @@ import Testing
         let (old, new) = (try newKey(), try newKey())
         try folder.put(file(old).bytes)
         let source = try KeySource(folder.file, now: second(0), report: reports.add)
-        let first = source.latestKeys(now: second(1))
-        #expect(first.generation == source.keys(now: second(1)).generation, "an unchanged file is not read")
+        let first = source.latest(now: second(1))
+        #expect(first.generation == source.current(now: second(1)).generation, "an unchanged file is not read")
         try folder.put(file(old, new).bytes)
         let moment = second(1).advanced(by: .microseconds(999))
-        #expect(source.latestKeys(now: moment).file.count == 1, "many who ask make one look in 1 ms")
-        #expect(source.keys(now: second(2)).file.count == 1)
-        #expect(source.latestKeys(now: second(2)).file.count == 2)
-        #expect(source.keys(now: second(2)).file.count == 2 && reports.all == [.read(count: 2)])
+        #expect(source.latest(now: moment).file.count == 1, "many who ask make one look in 1 ms")
+        #expect(source.current(now: second(2)).file.count == 1)
+        #expect(source.latest(now: second(2)).file.count == 2)
+        #expect(source.current(now: second(2)).file.count == 2 && reports.all == [.read(count: 2)])
     }
 
     @Test func aFileThatIsCutAnywhereKeepsTheKeysUntilItIsWholeAgain() throws {
@@ -121,13 +121,13 @@ import Testing
         for count in bytes.indices {
             try folder.put(Array(bytes.prefix(count)))
             for pause in [2, 60] as [Int64] {
-                let known = source.keys(now: second(Int64(count) * 100 + pause))
+                let known = source.current(now: second(Int64(count) * 100 + pause))
                 #expect(known.generation == 1 && known.file == keys, "cut behind \(count) bytes")
             }
         }
         _ = keys.revoke(one.key.id, at: 1000)
         try folder.put(keys.bytes)
-        #expect(source.keys(now: .never).file == keys)
+        #expect(source.current(now: .never).file == keys)
     }
 
     @Test func aFileThatIsEmptiedAndWrittenAgainKeepsTheKeys() throws {
@@ -138,7 +138,7 @@ import Testing
         let source = try KeySource(folder.file, now: second(0), report: reports.add)
         for (moment, bytes) in [(2, []), (4, [10]), (6, keys.bytes)] as [(Int64, [UInt8])] {
             try folder.put(bytes)
-            #expect(source.keys(now: second(moment)).file == keys)
+            #expect(source.current(now: second(moment)).file == keys)
         }
         #expect(reports.all == [.kept(because: .cut), .kept(because: .unsettled), .read(count: 2)])
     }
@@ -151,7 +151,7 @@ import Testing
         let source = try KeySource(folder.file, now: second(0), report: reports.add)
         try folder.put(file(two).bytes.dropLast())
         for (moment, count) in [(2, 2), (4, 2), (11, 2), (13, 1)] as [(Int64, Int)] {
-            #expect(source.keys(now: second(moment)).file.count == count)
+            #expect(source.current(now: second(moment)).file.count == count)
         }
         #expect(reports.all == [.kept(because: .unsettled), .read(count: 1)])
     }

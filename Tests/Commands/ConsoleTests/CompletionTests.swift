@@ -49,7 +49,7 @@ import Testing
         for command in Command.builtIn {
             let entry = Self.table.entries.first { $0.name == command.name }
             let offered = (entry?.options ?? []) + (command.acceptsSettings ? Self.table.settings : [])
-            let shared = command.acceptsSettings ? SettingsSchema.listed.map(\.name) + ["config"] : []
+            let shared = command.acceptsSettings ? SettingsSchema.all.map(\.name) + ["config"] : []
             let known = Set(command.flags.map(\.name) + shared).map { "--" + $0 }
             #expect(offered.map(\.name).sorted() == known.sorted(), "\(command.name)")
         }

@@ -54,7 +54,7 @@ import TestSupport
 
     @Test func theSettingsPageNamesEveryKeyUnderItsSection() throws {
         let lines = try Self.text("pushfan.yaml.5").split(separator: "\n").map { String($0) }
-        for definition in SettingsSchema.listed {
+        for definition in SettingsSchema.all {
             let place = try #require(lines.firstIndex(of: Roff.bold(definition.name)))
             let section = definition.name.contains(".") ? String(definition.name.prefix { $0 != "." }) : "At the top"
             #expect(lines[..<place].last { $0.hasPrefix(".SS ") } == ".SS " + section)

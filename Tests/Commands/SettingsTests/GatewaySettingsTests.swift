@@ -54,8 +54,8 @@ import Testing
     @Test func everySettingReachesTheGateway() throws {
         let configuration = try gateway(
             [
-                "PUSHFAN_HUB_USER_TAG": "u-{user}", "PUSHFAN_HUB_REQUEST_TIMEOUT": "7s", "PUSHFAN_KAFKA_TOPICS_SECURE": "texts",
-                "PUSHFAN_KAFKA_TOPICS_REQUESTS_HIGH": "urgent", "PUSHFAN_DEDUPE_REACH": "9",
+                "PUSHFAN_HUB_USER_TAG": "u-{user}", "PUSHFAN_HUB_REQUEST_TIMEOUT": "7s",
+                "PUSHFAN_KAFKA_TOPICS_PREFIX": "app.", "PUSHFAN_DEDUPE_REACH": "9",
             ],
             file: """
                 gateway:
@@ -74,8 +74,8 @@ import Testing
         #expect(configuration.trustedProxies == ["10.0.0.5", "10.1.0.0/16", "::1"])
         #expect(configuration.tracksOutcome && configuration.sendWait == .seconds(45))
         #expect(configuration.sendLife == .seconds(600))
-        #expect(configuration.topics.requestsHigh == "urgent" && configuration.topics.requestsBulk == "push.requests-bulk.v1")
-        #expect(configuration.isAlwaysSecure && configuration.topics.secure == "texts")
+        #expect(configuration.topics.requestsHigh == "app.requests-high.v1")
+        #expect(configuration.isAlwaysSecure && configuration.topics.secure == "app.secure.v1")
         #expect(configuration.reservedTags == ["vip", "staff"])
         #expect(configuration.docsURL == "https://example.com/pushfan#")
         #expect(configuration.idempotencyFile == "/run/answers" && configuration.dedupeReach == 9)

@@ -10,11 +10,11 @@ import Testing
         func home(_ name: String) -> String? {
             sections.filter { name == $0 || name.hasPrefix($0 + ".") }.max { $0.count < $1.count }
         }
-        let homeless = SettingsSchema.listed.filter { home($0.name) == nil }.map(\.name)
+        let homeless = SettingsSchema.all.filter { home($0.name) == nil }.map(\.name)
         #expect(homeless.isEmpty)
         let difference = try page.difference("settings") { part in
             let mine = Self.words(part)
-            let settings = SettingsSchema.listed.filter { mine.contains(home($0.name) ?? "") }
+            let settings = SettingsSchema.all.filter { mine.contains(home($0.name) ?? "") }
             return GeneratedPage.table(["Setting", "Default", "Allowed", "Description"], settings.map(Self.row))
         }
         #expect(difference == nil)

@@ -30,6 +30,15 @@ import Testing
             "PUSHFAN_BOOTSTRAP_SERVERS: there is no such setting; did you mean PUSHFAN_KAFKA_BOOTSTRAP_SERVERS?"
         ),
         ("PUSHFAN_COMPLETELY_DIFFERENT", "x", "PUSHFAN_COMPLETELY_DIFFERENT: there is no such setting"),
+        (
+            "PUSHFAN_KAFKA_TOPICS_REQUESTS_HIGH", "x",
+            "PUSHFAN_KAFKA_TOPICS_REQUESTS_HIGH: there is no such setting; its topic is named after kafka.topics.requests"
+        ),
+        (
+            "PUSHFAN_KAFKA_TOPICS_RESULTS", "push.delay-1m.v1",
+            "PUSHFAN_KAFKA_TOPICS_RESULTS: kafka.topics.results: \"push.delay-1m.v1\" is the same topic as one that is named after "
+                + "kafka.topics.requests"
+        ),
         ("PUSHFAN_CONFIG", "none.yaml", "PUSHFAN_CONFIG: the settings file none.yaml cannot be read: No such file or directory"),
         (
             "PUSHFAN_HUB_CONNECTION_STRING_FILE", "/none",
@@ -59,6 +68,10 @@ import Testing
     static let files: [(String, String)] = [
         ("worker:\n  windw: 1\n", "push.yaml:2:3: there is no setting \"worker.windw\"; did you mean worker.window?"),
         ("max_in_flight: 1\n", "push.yaml:1:1: there is no setting \"max_in_flight\"; did you mean worker.max_in_flight?"),
+        (
+            "kafka:\n  topics: {delay_10s: a}\n",
+            "push.yaml:2:12: there is no setting \"kafka.topics.delay_10s\"; its topic is named after kafka.topics.requests"
+        ),
         ("wroker: {id: a}\n", "push.yaml:1:1: there is no setting \"wroker\""),
         ("worker: 5\n", "push.yaml:1:1: worker: this is a section; expected keys below it"),
         (

@@ -76,22 +76,22 @@ import WorkerRuntime
     }
 
     @Test func topicsWithoutANameAreNamedAfterThatOfTheRequests() throws {
-        let environment = ["PUSHFAN_KAFKA_TOPICS_REQUESTS": "app.requests.v3", "PUSHFAN_KAFKA_TOPICS_DELAY_1M": "minutes"]
-        let settings = try load(environment, file: "worker: {weights: {bulk: 3}}\nkafka: {topics: {requests_bulk: many}}\n")
+        let environment = ["PUSHFAN_KAFKA_TOPICS_REQUESTS": "app.requests.v3"]
+        let settings = try load(environment, file: "worker: {weights: {bulk: 3}}\nkafka: {topics: {shares: many}}\n")
         #expect(settings.kafka.topics.control == "app.control.v3")
         #expect(settings.kafka.topics.parents == "app.parents.v3")
         #expect(settings.kafka.topics.held == "app.held.v3")
-        #expect(settings.kafka.topics.shares == "app.shares.v3")
+        #expect(settings.kafka.topics.shares == "many")
         #expect(settings.kafka.topics.secure == "app.secure.v3")
         #expect(settings.kafka.topics.requestsHigh == "app.requests-high.v3")
-        #expect(settings.kafka.topics.requestsBulk == "many")
-        #expect(settings.kafka.topics.delays == ["app.delay-10s.v3", "minutes", "app.delay-10m.v3", "app.delay-1h.v3"])
+        #expect(settings.kafka.topics.requestsBulk == "app.requests-bulk.v3")
+        #expect(settings.kafka.topics.delays == ["app.delay-10s.v3", "app.delay-1m.v3", "app.delay-10m.v3", "app.delay-1h.v3"])
         // Results are read by others, who know them by their name.
         #expect(settings.kafka.topics.results == "push.results.v1")
         #expect(settings.worker.laneWeights.bulk == 3 && settings.worker.laneWeights.high == 8)
         let rows = Dictionary(
             settings.describe().map { ($0.key, "\($0.value) \($0.origin)") }, uniquingKeysWith: { "\($0), \($1)" })
-        #expect(rows["kafka.topics.delay_1h"] == "app.delay-1h.v3 default")
+        #expect(rows["kafka.topics.handles"] == "app.handles.v3 default")
         let error = #expect(throws: SettingsError.self) {
             try load(["PUSHFAN_KAFKA_TOPICS_RESULTS": "push.requests-high.v1"])
         }
@@ -106,23 +106,13 @@ import WorkerRuntime
         (["PREFIX": "app-"], ["app-requests.v1", "app-requests-high.v1", "app-held.v1", "app-results.v1"]),
         (["PREFIX": "a.", "RESULTS": "r"], ["a.requests.v1", "a.requests-high.v1", "a.held.v1", "r"]),
         (["PREFIX": "a.", "REQUESTS": "b.requests"], ["b.requests", "b.requests-high", "b.held", "a.results.v1"]),
-        (["PREFIX": "a.", "HELD": "h"], ["a.requests.v1", "a.requests-high.v1", "h", "a.results.v1"]),
+        (["REQUESTS": "b.requests.v2"], ["b.requests.v2", "b.requests-high.v2", "b.held.v2", "push.results.v1"]),
     ]
 
     @Test(arguments: topicNames) func topicsAreNamedByAPrefix(_ given: [String: String], _ names: [String]) throws {
         let environment = given.map { ("PUSHFAN_KAFKA_TOPICS_" + $0.key, $0.value) }
         let topics = try load(Dictionary(uniqueKeysWithValues: environment)).kafka.topics
         #expect([topics.requests, topics.requestsHigh, topics.held, topics.results] == names)
-    }
-
-    @Test func formerKeysWorkAndAreNotListed() throws {
-        let former = SettingsSchema.all.filter { $0.status == .former }.map(\.name)
-        #expect(former.count == 10 && former.allSatisfy { $0.hasPrefix("kafka.topics.") })
-        #expect(!SettingsSchema.listed.contains { former.contains($0.name) })
-        for key in former {
-            let settings = try load(flags: [SettingFlag(key: key, value: "own", spelling: "--" + key)])
-            #expect(settings.describe().first { $0.key == key }?.value == "own")
-        }
     }
 
     @Test func fileIsFoundByItsVariableAndTheFlagBeatsIt() throws {

@@ -1,4 +1,4 @@
-import Crypto
+import Basics
 import Delivery
 import HubEmulator
 import TestSupport
@@ -90,7 +90,7 @@ import WorkerRuntime
         let target = "/api/notifications?pns=apns&to_tag=\(user)"
         let fields = [basic(user, user), "Content-Type: application/json"]
         #expect(try session.call("POST", target, fields, #""one""#).status == 200)
-        let hash = String(decoding: try SHA256.hexadecimalDigest(of: Array(dead.handle.utf8)), as: UTF8.self)
+        let hash = String(decoding: SHA256.hexadecimalDigest(of: Array(dead.handle.utf8)), as: UTF8.self)
         #expect(try eventually { try stage.text(of: stage.topics.handles).contains(hash) })
         #expect(stage.device(dead.handle)?.registrationCount == 0)
         #expect(try session.call("POST", target, fields, #""two""#).status == 200)

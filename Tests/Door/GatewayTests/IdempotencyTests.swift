@@ -1,5 +1,4 @@
 import Basics
-import Crypto
 import Foundation
 import HTTPServing
 import Observability
@@ -108,14 +107,14 @@ import Testing
     }
 
     @Test func anAnswerThatAnEarlierVersionKeptIsFoundByTheKey() throws {
-        let former = try IdempotencyScope("order-1", apiKey: "k3v9x2ab", route: "publish")
-        #expect(former.digest == (try SHA256.digest(of: Array("k3v9x2ab\0publish\0order-1".utf8))))
+        let former = IdempotencyScope("order-1", apiKey: "k3v9x2ab", route: "publish")
+        #expect(former.digest == SHA256.digest(of: Array("k3v9x2ab\0publish\0order-1".utf8)))
         let remembered = RememberedAnswer(fingerprint: Self.order, answer: Self.answer)
         do { keeper().work([.keep(NewAnswer(scope: former, remembered: remembered, time: time.now))]) }
         let idempotency = Idempotency(file(), services: test.services)
         idempotency.start()
         defer { idempotency.stop() }
-        let scope = try IdempotencyScope("order-1", tenant: nil, source: "/shop", route: "publish")
+        let scope = IdempotencyScope("order-1", tenant: nil, source: "/shop", route: "publish")
         let verdicts = Verdicts()
         for (fingerprint, word) in [(Self.order, "replayed"), (Self.order, "replayed"), (Self.other, "mismatch")] {
             idempotency.begin(scope, former: former, fingerprint: fingerprint, then: verdicts.add)
@@ -189,8 +188,8 @@ import Testing
     // MARK: The file
 
     @Test func onlyTheOwnerMayReadTheFileAndItHasNoKeyAndNoBody() throws {
-        let scope = try IdempotencyScope("canary-key", apiKey: "canary-caller", route: "r")
-        let print = try CallFingerprint(Array(#"{"text":"canary"}"#.utf8), headers: ["Content-Type": "application/json"])
+        let scope = IdempotencyScope("canary-key", apiKey: "canary-caller", route: "r")
+        let print = CallFingerprint(Array(#"{"text":"canary"}"#.utf8), headers: ["Content-Type": "application/json"])
         let remembered = RememberedAnswer(fingerprint: print, answer: Self.answer)
         let keeper = keeper()
         keeper.work([.keep(NewAnswer(scope: scope, remembered: remembered, time: 1))])

@@ -1,4 +1,5 @@
 import Basics
+import EventLoop
 import Foundation
 import HTTPServing
 import Keys

@@ -1,3 +1,4 @@
+import EventLoop
 import HTTPServing
 import Keys
 import TestSupport

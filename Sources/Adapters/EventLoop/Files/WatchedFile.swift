@@ -9,15 +9,31 @@ public enum FileReport<Fault: Error & Sendable & Equatable & CustomStringConvert
     case kept(because: FileError<Fault>)
 }
 
+/// The known value of a file's content at one moment.
+public protocol KnownContent: Sendable {
+    /// The content of the file.
+    associatedtype Content: FileContent
+
+    /// Makes the value of a content.
+    ///
+    /// - Parameters:
+    ///   - content: The content.
+    ///   - generation: The number of successful reads of the file.
+    /// - Throws: The system does not give what the value needs.
+    init(_ content: Content, generation: Int) throws(FileError<Content.Fault>)
+}
+
 /// The content of a file, read again when the file changes.
 ///
 /// A file that is faulty, missing, empty or cut off leaves the known content as it is until it is right again. Any thread may call. One at
 /// a time checks the file, and the others go on with the known content.
-public final class WatchedFile<Content: FileContent, Known: Sendable>: Sendable {
+public final class WatchedFile<Known: KnownContent>: Sendable {
+    /// The content of the file.
+    public typealias Content = Known.Content
     /// The reason for which the file cannot be used.
     public typealias Failure = FileError<Content.Fault>
-    /// Makes the known value of a file's content and a number, which counts how often the file was read well.
-    public typealias Making = @Sendable (Content, _ generation: Int) throws(Failure) -> Known
+    /// A report to the operator.
+    public typealias Report = FileReport<Content.Fault>
 
     /// The shortest time between two checks of the file.
     public static var interval: Duration { .seconds(2) }
@@ -35,8 +51,7 @@ public final class WatchedFile<Content: FileContent, Known: Sendable>: Sendable 
     }
 
     private let path: String
-    private let make: Making
-    private let report: @Sendable (FileReport<Content.Fault>) -> Void
+    private let report: @Sendable (Report) -> Void
     /// Held while the file is checked. `known` is taken while it is held, never the other way round.
     private let watch: Mutex<Watch>
     private let known: Mutex<Known>
@@ -46,20 +61,17 @@ public final class WatchedFile<Content: FileContent, Known: Sendable>: Sendable 
     /// - Parameters:
     ///   - path: The path of the file.
     ///   - now: The present moment.
-    ///   - make: Makes the known value.
     ///   - report: Gets the reports of later readings, on the calling thread.
     /// - Throws: The file is missing or not right.
     public init(
-        _ path: String, now: MonotonicTime, make: @escaping Making,
-        report: @escaping @Sendable (FileReport<Content.Fault>) -> Void
+        _ path: String, now: MonotonicTime, report: @escaping @Sendable (Report) -> Void
     ) throws(Failure) {
         self.path = path
-        self.make = make
         self.report = report
         let found = try Content.find(path)
         let bytes = try Content.bytes(of: found)
         let content = try Content(reading: bytes)
-        let first = try make(content, 1)
+        let first = try Known(content, generation: 1)
         watch = Mutex(Watch(taken: TakenFile(content, from: bytes), seen: found.identity, looked: now))
         known = Mutex(first)
     }
@@ -69,7 +81,7 @@ public final class WatchedFile<Content: FileContent, Known: Sendable>: Sendable 
     /// - Parameter now: The present moment. The file is checked when 2 s have passed since the last check.
     /// - Returns: The same as before while nothing has changed.
     public func current(now: MonotonicTime) -> Known {
-        let found = watch.withLockIfAvailable { watch -> FileReport<Content.Fault>? in
+        let found = watch.withLockIfAvailable { watch -> Report? in
             now >= watch.looked.advanced(by: Self.interval) ? check(&watch, now: now) : nil
         }
         if let found = found ?? nil { report(found) }
@@ -89,7 +101,7 @@ public final class WatchedFile<Content: FileContent, Known: Sendable>: Sendable 
     }
 
     /// Checks the file. Returns the report, if any.
-    private func check(_ watch: inout Watch, now: MonotonicTime) -> FileReport<Content.Fault>? {
+    private func check(_ watch: inout Watch, now: MonotonicTime) -> Report? {
         watch.looked = now
         do throws(Failure) {
             let found = try Content.find(path)
@@ -107,7 +119,7 @@ public final class WatchedFile<Content: FileContent, Known: Sendable>: Sendable 
                 watch.again = now.advanced(by: TakenFile<Content>.patience)
                 throw .unsettled
             }
-            let next = try make(content, watch.generation + 1)
+            let next = try Known(content, generation: watch.generation + 1)
             watch.generation += 1
             watch.taken = TakenFile(content, from: bytes)
             known.withLock { $0 = next }

@@ -71,7 +71,7 @@ private enum HelpCommand {
     private static func settings(_ streams: Streams) throws(CommandFailure) {
         for line in HelpPage.settingsSources + [""] { try streams.out(line) }
         var table = Table("KEY", "DEFAULT", "MEANING")
-        for definition in SettingsSchema.listed {
+        for definition in SettingsSchema.all {
             table.add(definition.name, definition.defaultText ?? "-", definition.summary)
         }
         for line in table.lines(Streams.Traits()) { try streams.out(line) }

@@ -22,30 +22,29 @@ struct SettingReader: Sendable {
     }
 
     /// Reads a key that has a default (`text`, as it would be written, or `base` in its place). A value with a fault, which is
-    /// now among `problems`, counts as not set. It throws for a default that is not legal.
+    /// now among `problems`, counts as not set. Documents do not show a default that `dependsOnPlace`. It throws for a default that is not
+    /// legal.
     mutating func callAsFunction<Value>(
         _ name: String, as type: SettingType<Value>, default text: String, like base: Value? = nil, unit: String? = nil,
-        status: SettingDefinition.Status = .current, summary: String
+        dependsOnPlace: Bool = false, summary: String
     ) throws(SettingsError) -> Value {
         if base == nil, chosen[name] == nil { chosen[name] = SettingCandidate(input: .text(text), origin: .builtIn) }
-        let isListed = base == nil && status == .current
-        let value = read(name, as: type, default: isListed ? text : nil, unit: unit, status: status, summary: summary)
+        let value = read(name, as: type, default: base == nil && !dependsOnPlace ? text : nil, unit: unit, summary: summary)
         if let value = value ?? base ?? (try? type.read(.text(text))) { return value }
         throw SettingsError(problems: problems)
     }
 
     /// Reads a key that may have no value. Nil for none, or for one with a fault, which is now among `problems`.
     mutating func optional<Value>(_ name: String, as type: SettingType<Value>, summary: String) -> Value? {
-        read(name, as: type, default: nil, unit: nil, status: .current, summary: summary)
+        read(name, as: type, default: nil, unit: nil, summary: summary)
     }
 
     private mutating func read<Value>(
-        _ name: String, as type: SettingType<Value>, default text: String?, unit: String?, status: SettingDefinition.Status,
-        summary: String
+        _ name: String, as type: SettingType<Value>, default text: String?, unit: String?, summary: String
     ) -> Value? {
         let definition = SettingDefinition(
-            name: name, defaultText: text, summary: summary, unit: unit, status: status, allowed: type.allowed,
-            choices: type.choices, isSecret: type.isSecret, acceptsList: type.shape == .list, acceptsMap: type.shape == .map)
+            name: name, defaultText: text, summary: summary, unit: unit, allowed: type.allowed, choices: type.choices,
+            isSecret: type.isSecret, acceptsList: type.shape == .list, acceptsMap: type.shape == .map)
         definitions.append(definition)
         guard let candidate = chosen[name] else { return nil }
         do throws(SettingFault) {

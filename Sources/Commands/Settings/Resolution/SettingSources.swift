@@ -1,4 +1,5 @@
 internal import Basics
+import Delivery
 import YAML
 
 /// A flag of the command line that sets a key.
@@ -67,7 +68,7 @@ struct SettingSources {
         }
         let known = SettingVariables.known(definitions)
         for name in given.keys.sorted() where SettingVariables.isOurs(name) && !known.contains(name) {
-            let hint = SettingVariables.nearest(to: name, among: known).map { "; did you mean \($0)?" } ?? ""
+            let hint = Self.hint(SettingVariables.nearest(to: name, among: known), for: name)
             problems.append(SettingProblem(nil, origin: .variable(name), message: "there is no such setting" + hint))
         }
     }
@@ -220,7 +221,13 @@ struct SettingSources {
 
     private func unknown(_ name: String, at origin: SettingOrigin) -> SettingProblem {
         let suggestion = SettingText.nearest(to: name, among: definitions.map(\.name), separator: ".")
-        let hint = suggestion.map { "; did you mean \($0)?" } ?? ""
+        let hint = Self.hint(suggestion, for: SettingDefinition.variable(of: name))
         return SettingProblem(nil, origin: origin, message: "there is no setting \(SettingText.shown(name))\(hint)")
+    }
+
+    /// The end of the sentence about an unknown setting.
+    private static func hint(_ suggestion: String?, for variable: String) -> String {
+        if Topics.formerVariables.contains(variable) { return "; its topic is named after kafka.topics.requests" }
+        return suggestion.map { "; did you mean \($0)?" } ?? ""
     }
 }

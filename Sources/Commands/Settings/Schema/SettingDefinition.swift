@@ -1,15 +1,5 @@
 /// A key of the settings.
 public struct SettingDefinition: Sendable {
-    /// The part of a key in documents.
-    public enum Status: Sendable {
-        /// It is listed, with its default.
-        case current
-        /// It is listed, and its default depends on the place.
-        case placeDependent
-        /// It goes on working, and only Upgrading names it.
-        case former
-    }
-
     /// The dotted name, as in the file.
     public let name: String
     /// The value when no source names the key, or nil for none.
@@ -18,8 +8,6 @@ public struct SettingDefinition: Sendable {
     public let summary: String
     /// The unit of a number, such as `calls`, or nil for a value that contains its unit.
     public let unit: String?
-    /// The part of the key in documents.
-    public let status: Status
     /// The allowed values, as the end of the sentence "expected …".
     public let allowed: String
     /// The only legal values, empty where there are others.

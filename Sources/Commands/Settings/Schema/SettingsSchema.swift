@@ -2,6 +2,4 @@
 public enum SettingsSchema {
     /// Every key, in the order in which people read them.
     public static let all = Settings.definitions(naming: NamedSettings())
-    /// The keys that documents list.
-    public static let listed = all.filter { $0.status != .former }
 }

@@ -89,12 +89,12 @@ final class SignIn: Sendable {
         }
         guard let users else { return then(count(.refused, as: "refused")) }
         let now = services.now()
-        if let caller = remembered(authorization, among: users.users(now: now)) {
+        if let caller = remembered(authorization, among: users.current(now: now)) {
             return then(count(.signedIn(caller), as: "remembered"))
         }
         let network = ClientNetwork(address)
         let check = Check(authorization: authorization, credentials: credentials, network: network, then: then)
-        if let refusal = put(check, knowing: users.latestUsers(now: now)) {
+        if let refusal = put(check, knowing: users.latest(now: now)) {
             return then(count(refusal, as: refusal == .overloaded ? "overloaded" : "held"))
         }
         arrivals.signal()
@@ -126,7 +126,7 @@ final class SignIn: Sendable {
     /// Checks a password, unless the same header was verified while it waited, or others of its address or name failed.
     private func outcome(of check: Check) -> Outcome {
         guard let users else { return count(.refused, as: "refused") }
-        let known = users.latestUsers(now: services.now())
+        let known = users.latest(now: services.now())
         if let caller = remembered(check.authorization, among: known) { return count(.signedIn(caller), as: "remembered") }
         let (attempt, begun) = (check.attempt(known), services.now())
         if case .wait(let milliseconds) = waiting.withLock({ $0.limits.decision(on: attempt, now: begun) }) {

@@ -28,7 +28,7 @@ struct UserTags: Sendable {
     /// The tag that registering and sending have in common, of a name as the caller wrote it. One that no user has is taken as it
     /// is, so that no answer says who there is.
     func tag(of name: String) -> UserTag {
-        if let user = users?.users(now: now()).file.user(inAnyCase: name) { return pattern.tag(of: user.name) }
+        if let user = users?.current(now: now()).file.user(inAnyCase: name) { return pattern.tag(of: user.name) }
         return pattern.tag(of: foldsOthers ? UserName.folded(name) : name)
     }
 }

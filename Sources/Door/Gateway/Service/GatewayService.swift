@@ -72,7 +72,9 @@ public final class GatewayService: Sendable {
     ) throws(GatewayFailure) {
         let watch = HubWatch(services)
         let proxies = if let page { page.proxies } else { try TrustedProxies(configuration.trustedProxies) }
-        let users = try Self.users(configuration, services: services)
+        let users = try UsersSource.watch(
+            configuration.usersFile, setting: "gateway.users_file", read: "the users file was read again",
+            kept: "the users file cannot be used; the users from before stay", services: services)
         let signIn: SignIn
         do throws(CryptoError) {
             signIn = try SignIn(users, allowsDemo: configuration.allowsDemoSignIn, services: services)
@@ -200,25 +202,5 @@ public final class GatewayService: Sendable {
         // Between requests connections may be idle for longer, as proxies keep them. The longest body needs 140 KiB/s to come in time.
         serving.requestTimeout = .seconds(30)
         return serving
-    }
-
-    private static func users(
-        _ configuration: GatewayConfiguration, services: GatewayServices
-    ) throws(GatewayFailure) -> UsersSource? {
-        guard let path = configuration.usersFile else { return nil }
-        do throws(UsersError) {
-            return try UsersSource(path, now: services.now()) { [log = services.log] report in
-                switch report {
-                case .read(let count):
-                    log.info(.configurationLoaded, "the users file was read again", [.count: LogValue(count)])
-                case .kept(let reason):
-                    log.error(
-                        .configurationLoaded, "the users file cannot be used; the users from before stay",
-                        [.reason: .string(reason.description)])
-                }
-            }
-        } catch {
-            throw GatewayFailure.configuration("gateway.users_file: '\(path)' \(error)")
-        }
     }
 }

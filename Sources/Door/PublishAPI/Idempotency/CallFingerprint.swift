@@ -1,4 +1,4 @@
-import Crypto
+import Basics
 import HTTPServing
 import PushModel
 
@@ -15,7 +15,7 @@ struct CallFingerprint: Equatable, Sendable {
     init(digest: [UInt8]) { self.digest = digest }
 
     /// The fingerprint of a call. The body is whole and without content coding.
-    init(_ body: [UInt8], headers: HTTPFields) throws(CryptoError) {
+    init(_ body: [UInt8], headers: HTTPFields) {
         var text = ByteWriter(capacity: body.count + 64)
         text.append(headers.mediaType ?? "")
         for (name, value) in Self.attributes(in: headers) {
@@ -33,7 +33,7 @@ struct CallFingerprint: Equatable, Sendable {
         } catch {
             text.append(body.span)
         }
-        digest = try SHA256.digest(of: text.bytes)
+        digest = SHA256.digest(of: text.bytes)
     }
 
     /// The attributes of an event in binary mode, by their names, each as it is meant.

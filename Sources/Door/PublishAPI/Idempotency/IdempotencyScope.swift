@@ -1,3 +1,4 @@
+import Basics
 import Crypto
 import GatewayAPI
 
@@ -16,16 +17,16 @@ struct IdempotencyScope: Hashable, Sendable {
     }
 
     /// The scope of a call. `key` has no quotes, tenant, source and `route` have no NUL.
-    init(_ key: String, tenant: String?, source: String, route: String) throws(CryptoError) {
-        try self.init([tenant ?? "", source, route, key], of: Party(tenant: tenant, source: source))
+    init(_ key: String, tenant: String?, source: String, route: String) {
+        self.init([tenant ?? "", source, route, key], of: Party(tenant: tenant, source: source))
     }
 
     /// The scope under which files of answers have calls of the version that went by the API key's id.
-    init(_ key: String, apiKey: String, route: String) throws(CryptoError) { try self.init([apiKey, route, key], of: nil) }
+    init(_ key: String, apiKey: String, route: String) { self.init([apiKey, route, key], of: nil) }
 
-    private init(_ parts: [String], of party: Party?) throws(CryptoError) {
+    private init(_ parts: [String], of party: Party?) {
         self.party = party
-        digest = try SHA256.digest(of: Array(parts.map { Array($0.utf8) }.joined(separator: [0])))
+        digest = SHA256.digest(of: Array(parts.map { Array($0.utf8) }.joined(separator: [0])))
     }
 
     /// The digest alone names a scope.

@@ -1,5 +1,4 @@
 import Basics
-import Crypto
 import EventLoop
 import GatewayAPI
 import Keys
@@ -35,22 +34,10 @@ final class KeySignIn: Sendable {
 
     /// Reads the keys file of a configuration. Returns nil where it names none, and fails where it is missing or not right.
     static func make(_ configuration: GatewayConfiguration, services: GatewayServices) throws(GatewayFailure) -> KeySignIn? {
-        guard let path = configuration.keysFile else { return nil }
-        do throws(KeysError) {
-            let keys = try KeySource(path, now: services.now()) { [log = services.log] report in
-                switch report {
-                case .read(let count):
-                    log.info(.configurationLoaded, "the keys file was read again", [.count: LogValue(count)])
-                case .kept(let reason):
-                    log.error(
-                        .configurationLoaded, "the keys file cannot be used; the keys from before stay",
-                        [.reason: .string(reason.description)])
-                }
-            }
-            return KeySignIn(keys, services: services)
-        } catch {
-            throw GatewayFailure.configuration("gateway.keys_file: '\(path)' \(error)")
-        }
+        let keys = try KeySource.watch(
+            configuration.keysFile, setting: "gateway.keys_file", read: "the keys file was read again",
+            kept: "the keys file cannot be used; the keys from before stay", services: services)
+        return keys.map { KeySignIn($0, services: services) }
     }
 
     /// Checks the value of an `Authorization` header.
@@ -62,57 +49,46 @@ final class KeySignIn: Sendable {
     func check(_ presented: PresentedKey?, from address: NumericAddress?) -> (outcome: KeyOutcome, key: APIKey?) {
         guard let presented else { return (count(.refused, as: "refused"), nil) }
         let now = services.now()
-        do throws(CryptoError) {
-            let (verdict, known) = try verdict(on: presented, now: now)
-            switch verdict {
-            case .right(let key): return (admit(key, of: known, now: now), key)
-            // Whoever has it guesses at nothing.
-            case .ended: return (count(.refused, as: "ended"), nil)
-            case .wrong: return (refuse(presented, from: address, now: now), nil)
-            }
-        } catch {
-            services.log.error(.internalFault, "a key could not be checked", [.reason: .string(error.description)])
-            return (count(.held(1000), as: "unchecked"), nil)
+        let (verdict, known) = verdict(on: presented, now: now)
+        switch verdict {
+        case .right(let key): return (admit(key, of: known, now: now), key)
+        // Whoever has it guesses at nothing.
+        case .ended: return (count(.refused, as: "ended"), nil)
+        case .wrong: return (refuse(presented, from: address, now: now), nil)
         }
     }
 
     /// Checks a key by those that are known, and one that is not right by those that the file has now.
-    private func verdict(on presented: PresentedKey, now: MonotonicTime) throws(CryptoError) -> (Keys.KeyVerdict, KnownKeys) {
-        let (known, seconds) = (keys.keys(now: now), wallClock())
-        let verdict = try known.verdict(on: presented, at: seconds)
+    private func verdict(on presented: PresentedKey, now: MonotonicTime) -> (Keys.KeyVerdict, KnownKeys) {
+        let (known, seconds) = (keys.current(now: now), wallClock())
+        let verdict = known.verdict(on: presented, at: seconds)
         if case .right = verdict { return (verdict, known) }
-        let latest = keys.latestKeys(now: now)
-        return latest.generation == known.generation ? (verdict, known) : (try latest.verdict(on: presented, at: seconds), latest)
+        let latest = keys.latest(now: now)
+        return latest.generation == known.generation ? (verdict, known) : (latest.verdict(on: presented, at: seconds), latest)
     }
 
     /// Checks a key that was right when a session began, and gives it with its present terms if it still is. The call counts as the key's.
     func check(again key: APIKey) -> (outcome: KeyOutcome, key: APIKey?) {
         let now = services.now()
-        let known = keys.keys(now: now)
+        let known = keys.current(now: now)
         guard case .right(let key) = known.verdict(on: key, at: wallClock()) else { return (count(.refused, as: "ended"), nil) }
         return (admit(key, of: known, now: now), key)
     }
 
     /// The holder of a key that was right when a session began, or nil if it is not right any more. Counts as no call.
     func publisher(of key: APIKey) -> Publisher? {
-        guard case .right(let key) = keys.latestKeys(now: services.now()).verdict(on: key, at: wallClock()) else { return nil }
+        guard case .right(let key) = keys.latest(now: services.now()).verdict(on: key, at: wallClock()) else { return nil }
         return Publisher(key)
     }
 
     /// The comment on a key of the file, by its id.
-    func comment(on id: String) -> String? { keys.keys(now: services.now()).file[id]?.terms.comment }
+    func comment(on id: String) -> String? { keys.current(now: services.now()).file[id]?.terms.comment }
 
     /// True as long as the key of an `Authorization` header is right, and gives the rights that a publisher has. Counts as no call.
     func isRight(_ authorization: String?, for publisher: Publisher) -> Bool {
         guard let presented = PresentedKey(authorization: authorization) else { return false }
-        do throws(CryptoError) {
-            let verdict = try keys.latestKeys(now: services.now()).verdict(on: presented, at: wallClock())
-            guard case .right(let key) = verdict else { return false }
-            return Publisher(key) == publisher
-        } catch {
-            services.log.error(.internalFault, "a key could not be checked", [.reason: .string(error.description)])
-            return true
-        }
+        let verdict = keys.latest(now: services.now()).verdict(on: presented, at: wallClock())
+        return if case .right(let key) = verdict { Publisher(key) == publisher } else { false }
     }
 
     /// Asks whether a key's rate allows all requests of a batch, at least one. Its call was checked before, and has counted as

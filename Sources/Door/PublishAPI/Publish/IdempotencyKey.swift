@@ -1,3 +1,4 @@
+import Basics
 import Crypto
 import GatewayAPI
 import HTTPServing
@@ -26,10 +27,10 @@ struct IdempotencyKey: Sendable, Equatable {
 
     /// The id of a request that has none of its own: `k` and 32 hexadecimal digits. Whoever repeats the key gets the same id, at
     /// any gateway and with any key of the source. `tenant` is the request's, `index` its place in its batch, from 0.
-    func requestID(tenant: String?, source: String, at index: Int? = nil) throws(CryptoError) -> String {
+    func requestID(tenant: String?, source: String, at index: Int? = nil) -> String {
         var bytes = Array((tenant ?? "").utf8) + [0] + Array(source.utf8) + [0] + Array(text.utf8)
         if let index { bytes += [0] + Array(String(index).utf8) }
-        return "k" + String(decoding: try SHA256.hexadecimalDigest(of: bytes).prefix(32), as: UTF8.self)
+        return "k" + String(decoding: SHA256.hexadecimalDigest(of: bytes).prefix(32), as: UTF8.self)
     }
 
     /// The content of an RFC 8941 string (section 3.3.3); nil for what is none.

@@ -54,7 +54,7 @@ struct Publication: Sendable {
         publisher: Publisher, newID: () -> String
     ) throws(APIProblem) {
         let tenant = publisher.tenant ?? request.tenant.map { request.document.string($0) }
-        let id = try Self.id(of: request, for: tenant, in: submission, by: publisher) ?? newID()
+        let id = Self.id(of: request, for: tenant, in: submission, by: publisher) ?? newID()
         let json = Self.json(of: request, in: submission.body, isEnvelope: isEnvelope, id: id, tenant: publisher.tenant)
         guard json.count <= APILimit.requestByteCount else { throw .refused([Self.tooLarge]) }
         var outgoing = OutgoingRequest(json, saying: request, isEvent: false)
@@ -99,13 +99,9 @@ struct Publication: Sendable {
     /// The request's own id, else the one that its key stands for.
     private static func id(
         of request: borrowing PushRequest, for tenant: String?, in submission: Submission, by publisher: Publisher
-    ) throws(APIProblem) -> String? {
+    ) -> String? {
         if request.hasOwnID { return request.document.string(request.id) }
-        do throws(CryptoError) {
-            return try submission.key?.requestID(tenant: tenant, source: publisher.source, at: submission.index)
-        } catch {
-            throw .failedBeforeWriting
-        }
+        return submission.key?.requestID(tenant: tenant, source: publisher.source, at: submission.index)
     }
 
     /// The request with id and tenant as members of its own.

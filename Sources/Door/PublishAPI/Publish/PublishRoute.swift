@@ -1,5 +1,4 @@
 import Basics
-import Crypto
 import EventLoop
 import GatewayAPI
 import HTTPServing
@@ -66,7 +65,7 @@ final class PublishRoute: Sendable {
             let key = try IdempotencyKey.read(call.request.headers)
             // A trial changes nothing: its key only says which id the request would have.
             guard let key, call.kind.writes else { return carryOut(call, with: key, noting: { _ in }) }
-            let (scope, former, fingerprint) = try Self.identity(of: call, with: key)
+            let (scope, former, fingerprint) = Self.identity(of: call, with: key)
             // Before the request is checked: the repetition of one that has expired since gets the answer to the first.
             idempotency.begin(scope, former: former, fingerprint: fingerprint) { [self] verdict in
                 switch verdict {
@@ -86,22 +85,18 @@ final class PublishRoute: Sendable {
 
     private static func identity(
         of call: PublishCall, with key: IdempotencyKey
-    ) throws(APIProblem) -> (scope: IdempotencyScope, former: IdempotencyScope, fingerprint: CallFingerprint) {
+    ) -> (scope: IdempotencyScope, former: IdempotencyScope, fingerprint: CallFingerprint) {
         let route =
             switch call.kind {
             case .batch(.list), .batch(.lines): "publish.batch"
             case .single, .trial, .batch(.events): "publish"
             }
-        do throws(CryptoError) {
-            let publisher = call.publisher
-            return (
-                try IdempotencyScope(key.text, tenant: publisher.tenant, source: publisher.source, route: route),
-                try IdempotencyScope(key.text, apiKey: publisher.keyID, route: route),
-                try CallFingerprint(call.request.body, headers: call.request.headers)
-            )
-        } catch {
-            throw .failedBeforeWriting
-        }
+        let publisher = call.publisher
+        return (
+            IdempotencyScope(key.text, tenant: publisher.tenant, source: publisher.source, route: route),
+            IdempotencyScope(key.text, apiKey: publisher.keyID, route: route),
+            CallFingerprint(call.request.body, headers: call.request.headers)
+        )
     }
 
     private func carryOut(_ call: PublishCall, with key: IdempotencyKey?, noting note: @escaping Noting) {

@@ -1,5 +1,4 @@
 import Basics
-import Crypto
 import Dispatch
 import Foundation
 import Glibc
@@ -56,7 +55,7 @@ final class CallJournal: Sendable {
 
     /// Adds a call, which is written within the interval.
     func append(_ call: RecordedCall) {
-        let fingerprint = call.handle.flatMap(Self.fingerprint(of:))
+        let fingerprint = call.handle.map(Self.fingerprint(of:))
         let hasRoom = pending.withLock { report in
             guard report.writer.count < Self.maximumPendingByteCount else { return false }
             report.appendLine(call, fingerprint: fingerprint)
@@ -92,9 +91,8 @@ final class CallJournal: Sendable {
     }
 
     /// The first 16 hexadecimal digits of a handle's SHA-256: equal for equal handles, and no way back.
-    static func fingerprint(of handle: String) -> String? {
-        guard let digest = try? SHA256.digest(of: Array(handle.utf8)) else { return nil }
-        return String(decoding: Hexadecimal.digits(of: digest.prefix(8)), as: UTF8.self)
+    static func fingerprint(of handle: String) -> String {
+        String(decoding: SHA256.hexadecimalDigest(of: Array(handle.utf8)).prefix(16), as: UTF8.self)
     }
 
     private static func endsInsideLine(_ descriptor: Int32) -> Bool {

@@ -69,10 +69,17 @@ struct RegistrationHead: Sendable {
     init(_ configuration: HubConfiguration, userAgent: String) {
         beforeTarget = Array(" \(configuration.endpoint.pathPrefix)\(configuration.hub)/".utf8)
         version = Array("api-version=\(max(configuration.apiVersion, Self.oldestVersion))".utf8)
-        behindTarget = Array(
+        behindTarget = configuration.restOfHead(userAgent: userAgent)
+    }
+}
+
+extension HubConfiguration {
+    /// The head of a request without a body, from behind the target to the token.
+    func restOfHead(userAgent: String) -> [UInt8] {
+        Array(
             """
              HTTP/1.1\r
-            Host: \(configuration.endpoint.authority)\r
+            Host: \(endpoint.authority)\r
             User-Agent: \(userAgent)\r
             Authorization:\u{20}
             """.utf8)

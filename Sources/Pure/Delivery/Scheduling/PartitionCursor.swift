@@ -1,3 +1,5 @@
+import Basics
+
 /// The state of a partition's queue in the library: whether a read may find a record.
 ///
 /// The library signals a partition when its queue stops being empty, and then no more until it was read until empty. That nothing is left
@@ -31,9 +33,9 @@ public struct CursorGroup: Sendable {
     /// The slots of its partitions, ascending.
     public let slots: [Int]
     /// The partitions that are ready, the first to be read in front.
-    private var ready = SlotQueue()
+    private var ready = FIFO<Int>()
     /// Those whose window has moved: they come before the others, for they may have a record in memory that waits for it.
-    private var moved = SlotQueue()
+    private var moved = FIFO<Int>()
     /// The place of each slot, counted from the first one.
     private var places: [Place]
 
@@ -49,7 +51,7 @@ public struct CursorGroup: Sendable {
     public var mayHaveRecords: Bool { !ready.isEmpty || !moved.isEmpty }
 
     /// The partitions that are ready, in the order of their turns.
-    public var readySlots: some Sequence<Int> { ready.slots }
+    public var readySlots: some Sequence<Int> { ready }
 
     /// Gives a partition a turn, because something other than its window lets a read find a record.
     public mutating func mark(_ slot: Int) {
@@ -83,7 +85,7 @@ public struct CursorGroup: Sendable {
     /// - Parameter isFull: Whether there is no room to read. Then only those have a turn whose window has moved.
     /// - Returns: The slot, or nil when none has a turn.
     public mutating func takeFirst(isFull: Bool = false) -> Int? {
-        guard let slot = moved.removeFirst() ?? (isFull ? nil : ready.removeFirst()) else { return nil }
+        guard let slot = moved.popFirst() ?? (isFull ? nil : ready.popFirst()) else { return nil }
         places[slot - slots[0]] = .taken
         return slot
     }

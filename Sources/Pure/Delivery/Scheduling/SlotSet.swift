@@ -32,28 +32,3 @@ public struct SlotSet: Sendable {
         }
     }
 }
-
-/// Slots in the order of their turns. Adding and taking take no longer when there are many.
-struct SlotQueue: Sendable {
-    private var items: [Int] = []
-    private var first = 0
-
-    var isEmpty: Bool { first == items.count }
-    var count: Int { items.count - first }
-    var slots: ArraySlice<Int> { items[first...] }
-
-    mutating func append(_ slot: Int) {
-        // The taken ones make room once they are half of all, so each is moved once at most.
-        if first >= 32, first * 2 >= items.count {
-            items.removeFirst(first)
-            first = 0
-        }
-        items.append(slot)
-    }
-
-    mutating func removeFirst() -> Int? {
-        guard first < items.count else { return nil }
-        defer { first += 1 }
-        return items[first]
-    }
-}

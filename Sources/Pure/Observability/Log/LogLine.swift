@@ -1,3 +1,5 @@
+import Basics
+
 /// One line of a log, not yet written.
 struct LogLine: Sendable {
     /// Milliseconds since 1970.
@@ -15,7 +17,7 @@ struct LogLine: Sendable {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(Self.usualByteCount)
         bytes.append(contentsOf: "{\"ts\":\"".utf8)
-        Timestamp.append(time, to: &bytes)
+        appendTime(to: &bytes)
         bytes.append(contentsOf: "\",\"level\":\"".utf8)
         bytes.append(contentsOf: level.word.utf8)
         bytes.append(contentsOf: "\",\"msg\":".utf8)
@@ -36,7 +38,7 @@ struct LogLine: Sendable {
     /// The line for a person: time, level, message, then `key=value` pairs.
     func text() -> [UInt8] {
         var bytes: [UInt8] = []
-        Timestamp.append(time, to: &bytes)
+        appendTime(to: &bytes)
         let word = level.word.uppercased()
         bytes.append(contentsOf: " \(word)\(String(repeating: " ", count: 8 - word.utf8.count))".utf8)
         bytes.append(contentsOf: message.unicodeScalars.allSatisfy(Self.isPrintable) ? Array(message.utf8) : quoted(message))
@@ -47,6 +49,13 @@ struct LogLine: Sendable {
         }
         bytes.append(UInt8(ascii: "\n"))
         return bytes
+    }
+
+    /// Appends the time. Before 1970 it is the beginning of 1970.
+    private func appendTime(to bytes: inout [UInt8]) {
+        var text = TimestampText()
+        text.show(milliseconds: max(time, 0))
+        for index in text.characters.indices { bytes.append(text.characters[index]) }
     }
 
     /// True if no field behind has the same key.

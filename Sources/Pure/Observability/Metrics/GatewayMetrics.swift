@@ -15,7 +15,7 @@ public struct GatewayMetrics: Sendable {
     public let ack: Family<Histogram, 1>
     /// Checked credentials, by outcome: `remembered`, `verified`, `demonstration`, `refused`, `held`, `overloaded`.
     public let signIns: Family<Counter, 1>
-    /// Checked keys of publishers, by outcome: `accepted`, `refused`, `ended`, `held`, `limited`, `unchecked`.
+    /// Checked keys of publishers, by outcome: `accepted`, `refused`, `ended`, `held`, `limited`.
     public let keyChecks: Family<Counter, 1>
     /// The time of a key's last use, in seconds since 1970, by its id.
     public let keyLastUsed: Family<Gauge, 1>

@@ -1,3 +1,4 @@
+import Basics
 public import PushModel
 
 /// Writes `outcome` results as JSON (page Results): one for each call that was followed.

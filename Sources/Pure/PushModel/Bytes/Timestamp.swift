@@ -63,9 +63,6 @@ public struct Timestamp: Sendable, Hashable, Comparable {
         let (nanoseconds, isTooLong) = span.multipliedReportingOverflow(by: 1_000_000)
         return isTooLong ? (span < 0 ? .min : .max) : nanoseconds
     }
-
-    /// The first and the last moment that RFC 3339 can write: it has four digits for the year.
-    public static let writable: ClosedRange<Int64> = -62_167_219_200_000...253_402_300_799_999
 }
 
 /// Reads fixed-width decimal fields from left to right.

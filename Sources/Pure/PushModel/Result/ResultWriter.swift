@@ -1,3 +1,5 @@
+import Basics
+
 /// Writes final results as JSON (page Results).
 ///
 /// It keeps what is the same in most results, as it was written last; so each loop has one of its own.

@@ -171,8 +171,7 @@ extension WorkerLoop {
         guard answer.status == 200 else { return port.noteDetailsFailure("status \(answer.status)", log: log) }
         let list = RefusedDeviceList(reading: answer.body)
         for device in list.devices where device.outcome.isHandleDead {
-            let isThere = outbox.add(device, of: flight.place, hub: port.name, at: wallClock)
-            if !isThere { port.noteDetailsFailure("no digest", log: log) }
+            outbox.add(device, of: flight.place, hub: port.name, at: wallClock)
         }
         if let fault = list.fault {
             port.noteDetailsFailure(fault.description, log: log)

@@ -1,4 +1,4 @@
-import Crypto
+import Basics
 import Outcomes
 import PushModel
 
@@ -10,15 +10,13 @@ extension OutcomeBatch {
     ///   - place: The record that it follows from.
     ///   - hub: The name of the hub that listed it.
     ///   - time: The present moment.
-    /// - Returns: Whether it is there. False when its handle has no digest.
-    mutating func add(_ device: RefusedDevice, of place: Origin, hub: String, at time: Timestamp) -> Bool {
+    mutating func add(_ device: RefusedDevice, of place: Origin, hub: String, at time: Timestamp) {
         let hashed = DeviceToken.hashedForm(of: device.handle, on: Platform(name: device.platform))
-        guard let fingerprint = try? SHA256.hexadecimalDigest(of: Array(hashed.utf8)) else { return false }
+        let fingerprint = SHA256.hexadecimalDigest(of: Array(hashed.utf8))
         add(.handles, of: place) { record in
             record.copyKey(fingerprint.span)
             record.setValue { DeadHandle.append(device, fingerprint: fingerprint.span, hub: hub, at: time, to: &$0) }
             record.addHeader("content-type") { $0.append("application/json") }
         }
-        return true
     }
 }

@@ -61,7 +61,7 @@ extension CompletionTable {
     ///   - commands: The commands, in the order of the overview.
     ///   - definitions: The settings.
     ///   - pages: The topics that `help` has besides.
-    init(_ commands: [Command], settings definitions: [SettingDefinition] = SettingsSchema.listed, pages: [Page] = Page.all) {
+    init(_ commands: [Command], settings definitions: [SettingDefinition] = SettingsSchema.all, pages: [Page] = Page.all) {
         let parts = commands.map { (words: $0.name.split(separator: " ").map { String($0) }, command: $0) }
         var groups: [(name: String, words: [Word])] = []
         for (words, command) in parts where words.count == 2 {

@@ -62,14 +62,10 @@ private enum KeysCommands {
     static func create(_ invocation: Invocation) throws(CommandFailure) -> ExitCode {
         let now = invocation.surroundings.now() / 1000
         let terms = try KeyTerms(invocation.arguments, now: now)
-        let store = try store(invocation)
+        let file = try file(invocation)
         let new: NewKey
         do throws(CryptoError) { new = try NewKey(terms, at: now) } catch { throw CommandFailure(.failed, error.description) }
-        do throws(KeysError) {
-            try store.change { (file: inout KeysFile) throws(KeysFileError) -> Void in try file.add(new.key) }
-        } catch {
-            throw failure(error, store)
-        }
+        try file.change { (file: inout KeysFile) throws(KeysFileError) -> Void in try file.add(new.key) }
         let format = invocation.arguments.format()
         if format == .table {
             try invocation.streams.out(new.text)
@@ -78,15 +74,14 @@ private enum KeysCommands {
             object.add(new.key, at: now)
             try invocation.streams.out(format, Table("KEY"), [object.bytes])
         }
-        invocation.streams.note("key \(new.key.id) is in \(Sanitised.quoted(store.path)); it is not shown again")
+        invocation.streams.note("key \(new.key.id) is in \(file.name); it is not shown again")
         return .done
     }
 
     static func list(_ invocation: Invocation) throws(CommandFailure) -> ExitCode {
         let now = invocation.surroundings.now() / 1000
-        let store = try store(invocation)
-        let keys: [APIKey]
-        do throws(KeysError) { keys = try store.read().keys } catch { throw failure(error, store) }
+        let file = try file(invocation)
+        let keys = try file.read().keys
         let uses = try LastUses(invocation.arguments)
         var table = Table.ofKeys
         var objects: [[UInt8]] = []
@@ -97,7 +92,7 @@ private enum KeysCommands {
             objects.append(object.bytes)
         }
         try invocation.streams.out(invocation.arguments.format(), table, objects)
-        invocation.streams.note("\(Counted.text(keys.count, "key", "keys")) in \(Sanitised.quoted(store.path))")
+        invocation.streams.note("\(Counted.text(keys.count, "key", "keys")) in \(file.name)")
         return .done
     }
 
@@ -105,42 +100,20 @@ private enum KeysCommands {
         guard let operand = invocation.arguments.operands.first else { throw .usage("which key? give its id") }
         // Whoever has found a key may have the whole of it.
         let id = PresentedKey(operand)?.id ?? operand
-        let (now, store) = (invocation.surroundings.now() / 1000, try store(invocation))
-        let before: APIKey?
-        do throws(KeysError) {
-            before = try store.change { (file: inout KeysFile) throws(KeysFileError) -> APIKey? in file.revoke(id, at: now) }
-        } catch {
-            throw failure(error, store)
-        }
+        let (now, file) = (invocation.surroundings.now() / 1000, try file(invocation))
+        let before = try file.change { (file: inout KeysFile) throws(KeysFileError) -> APIKey? in file.revoke(id, at: now) }
         guard let before else {
             throw CommandFailure(
-                .nothingMatched, "there is no key \(Sanitised.quoted(id)) in \(Sanitised.quoted(store.path))",
+                .nothingMatched, "there is no key \(Sanitised.quoted(id)) in \(file.name)",
                 hint: "`pushfan keys list` lists the ids")
         }
         if before.revokedAt != nil { invocation.streams.note("it was revoked before") }
-        var table = Table("ID", "STATE")
-        table.add(id, APIKey.State.revoked.rawValue)
-        let object = JSONObject(["id": id, "state": APIKey.State.revoked.rawValue])
-        try invocation.streams.out(invocation.arguments.format(), table, [object.bytes])
+        let state = APIKey.State.revoked.rawValue
+        try invocation.streams.report(id, as: "id", state: state, format: invocation.arguments.format())
         return .done
     }
 
-    private static func store(_ invocation: Invocation) throws(CommandFailure) -> KeysStore {
-        guard let path = try invocation.settings().gateway.keysFile else {
-            throw CommandFailure(
-                .configuration, "gateway.keys_file is not set, so there is no file of keys",
-                hint: "name it with --file or PUSHFAN_GATEWAY_KEYS_FILE")
-        }
-        return KeysStore(path)
-    }
-
-    private static func failure(_ error: KeysError, _ store: KeysStore) -> CommandFailure {
-        let message = "the keys file \(Sanitised.quoted(store.path)) \(error)"
-        return switch error {
-        case .missing: CommandFailure(.configuration, message, hint: "`pushfan keys create` makes it")
-        case .unreadable, .fault, .cut, .unsettled: CommandFailure(.configuration, message)
-        case .locked: CommandFailure(.temporary, message)
-        case .notWritten: CommandFailure(.failed, message)
-        }
+    private static func file(_ invocation: Invocation) throws(CommandFailure) -> EntryFile<KeysFile> {
+        try EntryFile(of: "keys", at: invocation.settings().gateway.keysFile, madeBy: "keys create")
     }
 }

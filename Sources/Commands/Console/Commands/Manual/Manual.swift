@@ -119,13 +119,13 @@ struct Manual {
 
     /// The settings, those of a section together, otherwise in the order of the table.
     private static var sortedSettings: [SettingDefinition] {
-        SettingsSchema.listed.enumerated().sorted { (place(of: $0.element), $0.offset) < (place(of: $1.element), $1.offset) }.map(
+        SettingsSchema.all.enumerated().sorted { (place(of: $0.element), $0.offset) < (place(of: $1.element), $1.offset) }.map(
             \.element)
     }
 
     private static func place(of definition: SettingDefinition) -> Int {
         let first = definition.name.contains(".") ? definition.name.prefix { $0 != "." } + "." : ""
-        return SettingsSchema.listed.firstIndex { first.isEmpty ? !$0.name.contains(".") : $0.name.hasPrefix(first) } ?? 0
+        return SettingsSchema.all.firstIndex { first.isEmpty ? !$0.name.contains(".") : $0.name.hasPrefix(first) } ?? 0
     }
 
     private static func tag(_ flag: Flag) -> String {

@@ -47,26 +47,24 @@ private enum UsersCommands {
         guard UserName.isLegal(name) else {
             throw .usage("\(Sanitised.quoted(name)) is no user's name; one has \(UserName.rule)")
         }
-        let store = try store(invocation)
+        let file = try file(invocation)
         let password = try password(of: name, invocation.streams)
         let hash: PasswordHash
         do throws(CryptoError) { hash = try PasswordHash(of: password) } catch {
             throw CommandFailure(.failed, error.description)
         }
-        let isNew: Bool
-        do throws(UsersError) {
-            isNew = try store.change { (file: inout UsersFile) throws(UsersFileError) -> Bool in try file.set(name, hash: hash) }
-        } catch {
-            throw failure(error, store, name)
+        let isNew = try file.change { fault in
+            fault.line == nil && fault.reason != .tooLarge ? .usage("\(Sanitised.quoted(name)): \(fault)") : nil
+        } by: { (file: inout UsersFile) throws(UsersFileError) -> Bool in
+            try file.set(name, hash: hash)
         }
-        try report(name, isNew ? "added" : "changed", invocation)
+        try invocation.streams.report(name, as: "name", state: isNew ? "added" : "changed", format: invocation.arguments.format())
         return .done
     }
 
     static func list(_ invocation: Invocation) throws(CommandFailure) -> ExitCode {
-        let store = try store(invocation)
-        let users: [UsersFile.User]
-        do throws(UsersError) { users = try store.read().users } catch { throw failure(error, store) }
+        let file = try file(invocation)
+        let users = try file.read().users
         var table = Table("NAME")
         var objects: [[UInt8]] = []
         for user in users {
@@ -74,29 +72,24 @@ private enum UsersCommands {
             objects.add(["name": user.name])
         }
         try invocation.streams.out(invocation.arguments.format(), table, objects)
-        invocation.streams.note("\(Counted.text(users.count, "user", "users")) in \(Sanitised.quoted(store.path))")
+        invocation.streams.note("\(Counted.text(users.count, "user", "users")) in \(file.name)")
         return .done
     }
 
     static func remove(_ invocation: Invocation) throws(CommandFailure) -> ExitCode {
         let name = try name(invocation)
-        let store = try store(invocation)
+        let file = try file(invocation)
         var near: String?
-        let isRemoved: Bool
-        do throws(UsersError) {
-            isRemoved = try store.change { (file: inout UsersFile) throws(UsersFileError) -> Bool in
-                near = file.user(inAnyCase: name)?.name
-                return file.remove(name)
-            }
-        } catch {
-            throw failure(error, store)
+        let isRemoved = try file.change { (file: inout UsersFile) throws(UsersFileError) -> Bool in
+            near = file.user(inAnyCase: name)?.name
+            return file.remove(name)
         }
         guard isRemoved else {
             throw CommandFailure(
-                .nothingMatched, "there is no user \(Sanitised.quoted(name)) in \(Sanitised.quoted(store.path))",
+                .nothingMatched, "there is no user \(Sanitised.quoted(name)) in \(file.name)",
                 hint: near.map { "did you mean \(Sanitised.quoted($0))?" })
         }
-        try report(name, "removed", invocation)
+        try invocation.streams.report(name, as: "name", state: "removed", format: invocation.arguments.format())
         return .done
     }
 
@@ -105,13 +98,8 @@ private enum UsersCommands {
         return name
     }
 
-    private static func store(_ invocation: Invocation) throws(CommandFailure) -> UsersStore {
-        guard let path = try invocation.settings().gateway.usersFile else {
-            throw CommandFailure(
-                .configuration, "gateway.users_file is not set, so there is no file of users",
-                hint: "name it with --file or PUSHFAN_GATEWAY_USERS_FILE")
-        }
-        return UsersStore(path)
+    private static func file(_ invocation: Invocation) throws(CommandFailure) -> EntryFile<UsersFile> {
+        try EntryFile(of: "users", at: invocation.settings().gateway.usersFile, madeBy: "users set")
     }
 
     /// The one line of standard input. A person at a terminal types it twice, because it is not shown.
@@ -135,24 +123,13 @@ private enum UsersCommands {
         }
         return password
     }
+}
 
-    private static func report(_ name: String, _ state: String, _ invocation: Invocation) throws(CommandFailure) {
-        var table = Table("NAME", "STATE")
-        table.add(name, state)
-        let object = JSONObject(["name": name, "state": state])
-        try invocation.streams.out(invocation.arguments.format(), table, [object.bytes])
-    }
-
-    private static func failure(_ error: UsersError, _ store: UsersStore, _ name: String = "") -> CommandFailure {
-        let message = "the users file \(Sanitised.quoted(store.path)) \(error)"
-        return switch error {
-        case .missing: CommandFailure(.configuration, message, hint: "`pushfan users set` makes it")
-        case .unreadable, .cut, .unsettled: CommandFailure(.configuration, message)
-        case .fault(let fault) where fault.line == nil && fault.reason != .tooLarge:
-            .usage("\(Sanitised.quoted(name)): \(fault)")
-        case .fault: CommandFailure(.configuration, message)
-        case .locked: CommandFailure(.temporary, message)
-        case .notWritten: CommandFailure(.failed, message)
-        }
+extension Streams {
+    /// Writes the state of an entry that a command has changed. `key` is the member that names it.
+    func report(_ entry: String, as key: String, state: String, format: OutputFormat) throws(CommandFailure) {
+        var table = Table(key.uppercased(), "STATE")
+        table.add(entry, state)
+        try out(format, table, [JSONObject([key: entry, "state": state]).bytes])
     }
 }

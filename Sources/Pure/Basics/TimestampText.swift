@@ -1,5 +1,3 @@
-import Basics
-
 /// A moment as RFC 3339 in UTC with milliseconds: `2026-11-20T12:00:00.120Z`.
 ///
 /// The next moment takes its place. Whoever keeps one for moments that follow one another asks the calendar only when the second is
@@ -7,7 +5,11 @@ import Basics
 ///
 /// What lies outside the years 0000–9999 is shown as the nearest moment inside them.
 public struct TimestampText: Sendable {
-    private(set) var characters = InlineArray<24, UInt8>(repeating: UInt8(ascii: "Z"))
+    /// The first and the last moment that RFC 3339 can write, in milliseconds: it has four digits for the year.
+    public static let writable: ClosedRange<Int64> = -62_167_219_200_000...253_402_300_799_999
+
+    /// The characters, ASCII.
+    public private(set) var characters = InlineArray<24, UInt8>(repeating: UInt8(ascii: "Z"))
     /// The moment that is shown. Nothing yet when it is no moment that can be.
     private var total = Int64.min
     private var second = Int64.min
@@ -15,9 +17,11 @@ public struct TimestampText: Sendable {
     /// Shows no moment yet.
     public init() {}
 
-    /// Shows `moment`.
-    mutating func show(_ moment: Timestamp) {
-        let total = min(max(moment.milliseconds, Timestamp.writable.lowerBound), Timestamp.writable.upperBound)
+    /// Shows a moment.
+    ///
+    /// - Parameter milliseconds: Since 1970-01-01T00:00:00Z, leap seconds not counted. Negative before it.
+    public mutating func show(milliseconds: Int64) {
+        let total = min(max(milliseconds, Self.writable.lowerBound), Self.writable.upperBound)
         if total == self.total { return }
         self.total = total
         let second = (total >= 0 ? total : total - 999) / 1000
@@ -51,43 +55,5 @@ public struct TimestampText: Sendable {
     private mutating func put(_ value: Int, at index: Int) {
         characters[index] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: value / 10)
         characters[index + 1] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: value % 10)
-    }
-}
-
-extension ByteWriter {
-    /// Appends `moment` as RFC 3339 in UTC with milliseconds: `2026-11-20T12:00:00.120Z`.
-    ///
-    /// What lies outside the years 0000–9999 is written as the nearest moment inside them.
-    public mutating func append(_ moment: Timestamp) {
-        var text = TimestampText()
-        append(moment, by: &text)
-    }
-
-    /// Appends `moment` by way of `text`, which showed another one that was near.
-    public mutating func append(_ moment: Timestamp, by text: inout TimestampText) {
-        text.show(moment)
-        append(text.characters.span)
-    }
-
-    /// Appends `moment` as RFC 3339 in UTC without any fraction: `2026-11-20T12:00:00Z`.
-    public mutating func append(wholeSecondsOf moment: Timestamp) {
-        var text = TimestampText()
-        append(wholeSecondsOf: moment, by: &text)
-    }
-
-    /// Appends `moment` without any fraction by way of `text`, which showed another one that was near.
-    public mutating func append(wholeSecondsOf moment: Timestamp, by text: inout TimestampText) {
-        text.show(moment)
-        append(text.characters.span.extracting(first: 19))
-        append("Z")
-    }
-}
-
-extension Timestamp {
-    /// RFC 3339 in UTC with milliseconds.
-    package var text: String {
-        var writer = ByteWriter()
-        writer.append(self)
-        return writer.text
     }
 }
