@@ -110,7 +110,7 @@ public final class EmulatedHub: Sendable {
 
     /// Answers one request, as the server does for requests from the network.
     public func handle(_ request: HTTPServerRequest) -> HTTPServerResponse {
-        if let route = AdminRoute(request) { return administer(route, for: request) }
+        if let answer = administer(request) { return answer }
         let now = clock()
         let (callID, fault, trackingID) = state.withLock { state in
             state.deliverDue(now: now)

@@ -33,7 +33,7 @@ struct HubCall {
 
 extension String {
     /// The first letter in upper case (ASCII).
-    fileprivate var capitalized: String { prefix(1).uppercased() + dropFirst() }
+    var capitalized: String { prefix(1).uppercased() + dropFirst() }
 }
 
 /// The api-version of a call: `YYYY-MM`.

@@ -54,26 +54,21 @@ struct HubJob: Sendable {
 
 /// Writes jobs as Atom entries and feeds. The .NET client depends on the order of a job's elements.
 struct JobWriter {
-    private static let declaration = Array("<?xml version=\"1.0\" encoding=\"utf-8\"?>".utf8)
     private static let arrays = "http://schemas.microsoft.com/2003/10/Serialization/Arrays"
 
     let call: HubCall
 
-    func entry(_ job: HubJob) -> [UInt8] {
-        var writer = XMLWriter()
-        write(job, to: &writer)
-        return Self.declaration + writer.bytes
-    }
+    func entry(_ job: HubJob) -> [UInt8] { XMLWriter.document { write(job, to: &$0) } }
 
     func feed(_ jobs: [HubJob]) -> [UInt8] {
-        var writer = XMLWriter()
-        writer.element("feed", attributes: [("xmlns", XMLWriter.atom)]) { writer in
-            writer.element("title", attributes: [("type", "text")], text: "Jobs")
-            writer.element("id", text: call.link("jobs"))
-            writer.element("updated", text: call.moment.rfc3339)
-            for job in jobs { write(job, to: &writer) }
+        XMLWriter.document { writer in
+            writer.element("feed", attributes: [("xmlns", XMLWriter.atom)]) { writer in
+                writer.element("title", attributes: [("type", "text")], text: "Jobs")
+                writer.element("id", text: call.link("jobs"))
+                writer.element("updated", text: call.moment.rfc3339)
+                for job in jobs { write(job, to: &writer) }
+            }
         }
-        return Self.declaration + writer.bytes
     }
 
     private func write(_ job: HubJob, to writer: inout XMLWriter) {

@@ -103,20 +103,19 @@ extension EmulatedHub {
     }
 
     private func answer(_ registration: Registration, to call: HubCall) -> HubAnswer {
-        let writer = RegistrationWriter(baseURL: call.baseURL, query: String(call.request.rawQuery))
         var answer = HubAnswer.body(
-            200, bytes: writer.entry(registration), contentType: "application/atom+xml; type=entry; charset=utf-8")
+            200, bytes: RegistrationWriter(call: call).entry(registration),
+            contentType: "application/atom+xml; type=entry; charset=utf-8")
         answer.headers.append("ETag", value: "W/\"\(registration.etag)\"")
         answer.headers.append("Content-Location", value: call.link("registrations/" + registration.id))
         return answer
     }
 
     private func feed(_ page: [Registration], next: Int?, to call: HubCall, path: String) -> HubAnswer {
-        let writer = RegistrationWriter(baseURL: call.baseURL, query: String(call.request.rawQuery))
         let token = next.map(ContinuationToken.text)
         // The service encodes the token of this link twice, so clients take the header.
         let nextLink = token.map { "\(call.link(path))&continuationtoken=\(PercentEncoding.encoded($0))" }
-        let body = writer.feed(page, path: path, at: call.moment, nextLink: nextLink)
+        let body = RegistrationWriter(call: call).feed(page, path: path, nextLink: nextLink)
         var answer = HubAnswer.body(200, bytes: body, contentType: "application/atom+xml; type=feed; charset=utf-8")
         if let token { answer.headers.append("x-ms-continuationtoken", value: token) }
         return answer

@@ -101,45 +101,39 @@ enum HubRoute: Sendable, Equatable {
             self = .otherHub
             return
         }
-        self = Self.find(method, at: Array(segments.dropFirst()))
-    }
-
-    private static func find(_ method: String, at path: [String]) -> HubRoute {
-        guard let collection = path.first?.lowercased() else { return .unknown }
-        switch (collection, path.count) {
-        case ("messages", 1): return choose(method, from: ["POST": .send])
-        case ("messages", 2) where path[1].equalsIgnoringCase("$batch"): return choose(method, from: ["POST": .sendBatch])
-        case ("messages", 2): return choose(method, from: ["GET": .telemetry(id: path[1])])
-        case ("feedbackcontainer", 1): return choose(method, from: ["GET": .feedbackContainer])
-        case ("schedulednotifications", 1): return choose(method, from: ["POST": .schedule])
-        case ("schedulednotifications", 2): return choose(method, from: ["DELETE": .cancelSchedule(id: path[1])])
-        case ("jobs", 1): return choose(method, from: ["POST": .submitJob, "GET": .listJobs])
-        case ("jobs", 2): return choose(method, from: ["GET": .getJob(id: path[1])])
-        case ("registrationids", 1): return choose(method, from: ["POST": .createRegistrationID])
-        case ("registrations", 1): return choose(method, from: ["POST": .createRegistration, "GET": .listRegistrations])
-        case ("registrations", 2):
-            let id = path[1]
-            return choose(
-                method,
-                from: ["PUT": .putRegistration(id: id), "GET": .getRegistration(id: id), "DELETE": .deleteRegistration(id: id)])
-        case ("tags", 3) where path[2].equalsIgnoringCase("registrations"):
-            return choose(method, from: ["GET": .listByTag(path[1])])
-        case ("installations", 2) where !path[1].isEmpty:
-            let id = path[1]
-            return choose(
-                method,
-                from: [
-                    "PUT": .putInstallation(id: id), "GET": .getInstallation(id: id), "PATCH": .patchInstallation(id: id),
-                    "DELETE": .deleteInstallation(id: id),
-                ])
-        default: return .unknown
+        guard let operations = Self.operations(at: Array(segments.dropFirst())) else {
+            self = .unknown
+            return
         }
+        self =
+            operations.first { $0.key == method }.map { .operation($0.value) }
+            ?? .methodNotAllowed(allowed: operations.map(\.key).joined(separator: ", "))
     }
 
-    private static func choose(
-        _ method: String, from operations: KeyValuePairs<String, HubOperation>
-    ) -> HubRoute {
-        for (name, operation) in operations where name == method { return .operation(operation) }
-        return .methodNotAllowed(allowed: operations.map(\.key).joined(separator: ", "))
+    /// The operations of a path by their methods, or `nil` for a path that a hub does not have.
+    private static func operations(at path: [String]) -> KeyValuePairs<String, HubOperation>? {
+        guard let collection = path.first?.lowercased() else { return nil }
+        let id = path.count > 1 ? path[1] : ""
+        switch (collection, path.count) {
+        case ("messages", 1): return ["POST": .send]
+        case ("messages", 2) where id.equalsIgnoringCase("$batch"): return ["POST": .sendBatch]
+        case ("messages", 2): return ["GET": .telemetry(id: id)]
+        case ("feedbackcontainer", 1): return ["GET": .feedbackContainer]
+        case ("schedulednotifications", 1): return ["POST": .schedule]
+        case ("schedulednotifications", 2): return ["DELETE": .cancelSchedule(id: id)]
+        case ("jobs", 1): return ["POST": .submitJob, "GET": .listJobs]
+        case ("jobs", 2): return ["GET": .getJob(id: id)]
+        case ("registrationids", 1): return ["POST": .createRegistrationID]
+        case ("registrations", 1): return ["POST": .createRegistration, "GET": .listRegistrations]
+        case ("registrations", 2):
+            return ["PUT": .putRegistration(id: id), "GET": .getRegistration(id: id), "DELETE": .deleteRegistration(id: id)]
+        case ("tags", 3) where path[2].equalsIgnoringCase("registrations"): return ["GET": .listByTag(id)]
+        case ("installations", 2) where !id.isEmpty:
+            return [
+                "PUT": .putInstallation(id: id), "GET": .getInstallation(id: id), "PATCH": .patchInstallation(id: id),
+                "DELETE": .deleteInstallation(id: id),
+            ]
+        default: return nil
+        }
     }
 }
