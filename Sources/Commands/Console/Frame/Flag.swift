@@ -93,6 +93,9 @@ public struct FlagGroup: Sendable {
 }
 
 extension FlagGroup {
+    /// The flags that say what a command is about.
+    static func selection(_ flags: [Flag]) -> FlagGroup { FlagGroup("Selection", flags) }
+
     /// The format of the output. Every command that writes data has this flag.
     public static func output(_ formats: [OutputFormat] = OutputFormat.common, and more: [Flag] = []) -> FlagGroup {
         let names = formats.map(\.rawValue)

@@ -10,7 +10,7 @@ extension Command {
             "pushfan config check pushfan.yaml", "PUSHFAN_WORKER_MAX_IN_FLIGHT=128 pushfan config check",
             "pushfan config check --hub.request_timeout 10s",
         ],
-        groups: [FlagGroup("Selection", [FlagGroup.configFile])], readOn: "pushfan help settings", run: ConfigCommands.check)
+        groups: [.selection([FlagGroup.configFile])], readOn: "pushfan help settings", run: ConfigCommands.check)
 
     static let configShow = Command(
         "config show", .operators, "Show every setting that counts, secrets hidden",
@@ -18,7 +18,7 @@ extension Command {
             "pushfan config show", "pushfan config show --origin --config pushfan.yaml", "pushfan config show -o ndjson",
         ],
         groups: [
-            FlagGroup("Selection", [FlagGroup.configFile]),
+            .selection([FlagGroup.configFile]),
             .output(and: [Flag("origin", nil, "Say where each value came from")]),
         ],
         readOn: "pushfan help settings", run: ConfigCommands.show)

@@ -13,15 +13,13 @@ extension Command {
             "pushfan doctor -o json --timeout 3s || echo 'see finding and remedy'",
         ],
         groups: [
-            FlagGroup(
-                "Selection",
-                [
-                    .role(default: AccessRole.worker.rawValue), .with,
-                    Flag("strict", nil, "End with 1 for warnings, too"),
-                    Flag(
-                        "probe-writing", nil,
-                        "Ask for the right to write, by a record that Kafka's brokers refuse for its acknowledgements"),
-                ]),
+            .selection([
+                .role(default: AccessRole.worker.rawValue), .with,
+                Flag("strict", nil, "End with 1 for warnings, too"),
+                Flag(
+                    "probe-writing", nil,
+                    "Ask for the right to write, by a record that Kafka's brokers refuse for its acknowledgements"),
+            ]),
             .output(),
             .kafka(
                 topics: ["requests", "results", "deadletter", "control", "shares", "replays"],

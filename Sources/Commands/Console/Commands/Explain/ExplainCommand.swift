@@ -17,12 +17,10 @@ extension Command {
             "pushfan explain --user alice --title Hi --orders", "pushfan explain hub_throttled", "pushfan explain --codes",
         ],
         groups: [
-            FlagGroup(
-                "Selection",
-                [
-                    Flag("codes", nil, "List what every answer of the hub and every failed call means"),
-                    Flag("orders", nil, "Ask Kafka which holds and limits that stand would concern the request"),
-                ]),
+            .selection([
+                Flag("codes", nil, "List what every answer of the hub and every failed call means"),
+                Flag("orders", nil, "Ask Kafka which holds and limits that stand would concern the request"),
+            ]),
             FlagGroup(RequestFlags.audience.title, RequestFlags.audience.flags.filter { $0.name != "audience-file" }),
             RequestFlags.content, RequestFlags.delivery,
             FlagGroup(

@@ -12,8 +12,7 @@ extension Command {
             "pushfan group adopt pushfan --group pushfan-eu -o json",
         ],
         groups: [
-            FlagGroup(
-                "Selection",
+            .selection(
                 FlagGroup.settings([("group", "NAME", "kafka.group_id")]) + [
                     Flag("dry-run", nil, "Look, and write nothing"),
                     Flag("timeout", "DURATION", "How long each question may take", default: "30s"),

@@ -15,8 +15,7 @@ extension Command {
             "pushfan group start --at end --yes --group pushfan-eu -o json",
         ],
         groups: [
-            FlagGroup(
-                "Selection",
+            .selection(
                 [
                     Flag(
                         "at", "PLACE",

@@ -16,14 +16,12 @@ extension Command {
             "pushfan handles collect --since 7d -o ndjson",
         ],
         groups: [
-            FlagGroup(
-                "Selection",
-                [
-                    Flag("hub", "NAME", "The hub, where there are several; the first by default"),
-                    Flag("since", "TIME", "Leave blobs that were written last before then: 2d, 2026-11-21"),
-                    Flag("dry-run", nil, "Read, and write nothing"),
-                    Flag("timeout", "DURATION", "How long Kafka, the hub and its storage may each take", default: "30s"),
-                ]),
+            .selection([
+                Flag("hub", "NAME", "The hub, where there are several; the first by default"),
+                Flag("since", "TIME", "Leave blobs that were written last before then: 2d, 2026-11-21"),
+                Flag("dry-run", nil, "Read, and write nothing"),
+                Flag("timeout", "DURATION", "How long Kafka, the hub and its storage may each take", default: "30s"),
+            ]),
             .output(), .kafka(topics: ["handles", "replays"]),
         ],
         readOn: "pushfan help outcomes, settings, exit-codes", run: HandlesCommand.run)

@@ -55,8 +55,7 @@ extension Command {
         "holds", .operators, "List the holds and limits that stand",
         examples: ["pushfan holds", "pushfan holds --history", "pushfan holds -o ndjson --timeout 5s"],
         groups: [
-            FlagGroup(
-                "Selection", [Flag("history", nil, "Those that have ended, too, and cancellations by scope"), timeout]),
+            .selection([Flag("history", nil, "Those that have ended, too, and cancellations by scope"), timeout]),
             .output(), .kafka(topics: ["control"]),
         ],
         readOn: "pushfan help hold, release, --page console", run: HoldsCommand.run)

@@ -31,7 +31,7 @@ extension Command {
             "pushfan replay plan state:expired since:6h --reason late --ttl 1h --set options.max_attempts=8",
         ],
         groups: [
-            FlagGroup("Selection", ResultFilter.flags), planning, .output([.table, .json]),
+            .selection(ResultFilter.flags), planning, .output([.table, .json]),
             .kafka(topics: topics, and: [timeout]),
         ],
         readOn: "pushfan help --page replay, pushfan help filters, pushfan help replay run", run: PlanCommand.run)
@@ -46,7 +46,7 @@ extension Command {
         ],
         groups: [
             FlagGroup("Run", [Flag("yes", nil, "Do not ask, however many they are", letter: "y")]),
-            FlagGroup("Selection", ResultFilter.flags), planning, .output([.table, .json]),
+            .selection(ResultFilter.flags), planning, .output([.table, .json]),
             .kafka(topics: topics, and: [timeout]),
         ],
         readOn: "pushfan help replay plan, pushfan help replay status", run: RunCommand.run)
@@ -109,14 +109,12 @@ extension Command {
             "pushfan replay deadletter --at push.deadletter.v1:0:17 --value mended.json --reason mended",
         ],
         groups: [
-            FlagGroup(
-                "Selection",
-                [
-                    Flag("since", "TIME", "Written since then: 1h, 7d, 2026-11-21 or 2026-11-21T17:00Z"),
-                    Flag("until", "TIME", "Written before then"),
-                    Flag("code", "WORD", "What was wrong with them (the header pushfan-dlq-reason)", isRepeatable: true),
-                    Flag("at", "PLACE", "This one: topic:partition:offset@time, as --dry-run shows it", isRepeatable: true),
-                ]),
+            .selection([
+                Flag("since", "TIME", "Written since then: 1h, 7d, 2026-11-21 or 2026-11-21T17:00Z"),
+                Flag("until", "TIME", "Written before then"),
+                Flag("code", "WORD", "What was wrong with them (the header pushfan-dlq-reason)", isRepeatable: true),
+                Flag("at", "PLACE", "This one: topic:partition:offset@time, as --dry-run shows it", isRepeatable: true),
+            ]),
             FlagGroup(
                 "Run",
                 [

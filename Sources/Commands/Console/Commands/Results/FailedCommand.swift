@@ -14,9 +14,7 @@ extension Command {
             "pushfan failed safety:safe -error:hub_throttled label.campaign:mlb since:2026-11-21 -o json",
         ],
         groups: [
-            FlagGroup(
-                "Selection",
-                [Flag("all", nil, "Show causes of which nothing is open, too")] + ResultFilter.flags + [.index]),
+            .selection([Flag("all", nil, "Show causes of which nothing is open, too")] + ResultFilter.flags + [.index]),
             .output(OutputFormat.allCases),
             .kafka(
                 topics: ["results", "replays", "deadletter"],

@@ -19,8 +19,7 @@ extension Command {
             "pushfan results list 'took:>30s' 'attempts:>2' since:2026-11-21 until:2026-11-22T10:00Z -o wide",
         ],
         groups: [
-            FlagGroup(
-                "Selection",
+            .selection(
                 [
                     Flag("limit", "N", "How many", letter: "n", default: "20"),
                     Flag("newest", "first|last", "Where the newest stand", default: "last", choices: ["first", "last"]),
@@ -40,12 +39,10 @@ extension Command {
             "pushfan results show 01997c5e-8c00-7a31-9d42-6b1f0e8d5c37 -o wide",
         ],
         groups: [
-            FlagGroup(
-                "Selection",
-                [
-                    Flag("since", "TIME", "Look at results since then only: 1h, 7d or 2026-11-21T17:00Z"),
-                    Flag("wait", nil, "Wait for the final result; 75 if time runs out"), .index,
-                ]),
+            .selection([
+                Flag("since", "TIME", "Look at results since then only: 1h, 7d or 2026-11-21T17:00Z"),
+                Flag("wait", nil, "Wait for the final result; 75 if time runs out"), .index,
+            ]),
             .output(OutputFormat.allCases),
             .kafka(
                 topics: ["requests", "results", "control"],
@@ -63,7 +60,7 @@ extension Command {
             "pushfan results tail since:10m platform:apple -o ndjson",
         ],
         groups: [
-            FlagGroup("Selection", [Flag("limit", "N", "Stop after so many", letter: "n")] + ResultFilter.flags),
+            .selection([Flag("limit", "N", "Stop after so many", letter: "n")] + ResultFilter.flags),
             .output([.table, .wide, .ndjson, .csv]), .kafka(topics: ["results"], and: [timeout]),
         ],
         readOn: "pushfan help filters", run: TailCommand.run)

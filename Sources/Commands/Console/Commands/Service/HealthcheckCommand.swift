@@ -9,14 +9,12 @@ extension Command {
             "pushfan healthcheck http://127.0.0.1:9464/startupz",
         ],
         groups: [
-            FlagGroup(
-                "Selection",
-                [
-                    Flag("ready", nil, "Whether it works, its hub included (/readyz); the default"),
-                    Flag("live", nil, "Whether it runs (/livez)"),
-                    Flag("startup", nil, "Whether it has started (/startupz)"),
-                    Flag("timeout", "DURATION", "How long to wait for the answer", default: "3s"),
-                ]),
+            .selection([
+                Flag("ready", nil, "Whether it works, its hub included (/readyz); the default"),
+                Flag("live", nil, "Whether it runs (/livez)"),
+                Flag("startup", nil, "Whether it has started (/startupz)"),
+                Flag("timeout", "DURATION", "How long to wait for the answer", default: "3s"),
+            ]),
             FlagGroup("Connection", FlagGroup.settings([("listen", "HOST:PORT", "listen")]) + [FlagGroup.configFile]),
         ],
         readOn: "pushfan help worker", run: HealthcheckCommand.run)

@@ -14,14 +14,12 @@ extension Command {
             "pushfan status --max-age 5m -o json || echo 'requests wait for too long'",
         ],
         groups: [
-            FlagGroup(
-                "Selection",
-                [
-                    Flag(
-                        "worker", "URL", "Ask this worker, beside what it reports: http:// and its `listen`", isRepeatable: true),
-                    Flag("max-age", "DURATION", "End with 1 when a request waits for longer"),
-                    Flag("incidents", nil, "List what was out in the last 14 days, as gateways saw it, instead"),
-                ]),
+            .selection([
+                Flag(
+                    "worker", "URL", "Ask this worker, beside what it reports: http:// and its `listen`", isRepeatable: true),
+                Flag("max-age", "DURATION", "End with 1 when a request waits for longer"),
+                Flag("incidents", nil, "List what was out in the last 14 days, as gateways saw it, instead"),
+            ]),
             .output([.table, .wide, .json]),
             .kafka(
                 topics: ["requests", "control"],

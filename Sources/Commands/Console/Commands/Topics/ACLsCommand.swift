@@ -10,12 +10,10 @@ extension Command {
             "pushfan topics acls --role reader --kafka.group_id shop -o ndjson",
         ],
         groups: [
-            FlagGroup(
-                "Selection",
-                [
-                    .role(), .with,
-                    Flag("principal", "NAME", "The user in Kafka's words", default: ACLsCommand.nobody),
-                ]),
+            .selection([
+                .role(), .with,
+                Flag("principal", "NAME", "The user in Kafka's words", default: ACLsCommand.nobody),
+            ]),
             FlagGroup(
                 "Output",
                 [

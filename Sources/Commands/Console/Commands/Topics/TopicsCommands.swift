@@ -14,15 +14,13 @@ extension Command {
             "pushfan topics create --dry-run --replication 3 -o ndjson",
         ],
         groups: [
-            FlagGroup(
-                "Selection",
-                [
-                    Flag(
-                        "partitions", "N", "Partitions of each topic; held has three times as many, control and others one",
-                        default: "12"),
-                    Flag("dry-run", nil, "Print the topics and their settings, and ask no broker"),
-                    Flag("replication", "N", "Brokers that keep each partition", default: "3, or the number of brokers if less"),
-                ]),
+            .selection([
+                Flag(
+                    "partitions", "N", "Partitions of each topic; held has three times as many, control and others one",
+                    default: "12"),
+                Flag("dry-run", nil, "Print the topics and their settings, and ask no broker"),
+                Flag("replication", "N", "Brokers that keep each partition", default: "3, or the number of brokers if less"),
+            ]),
             .output(), .kafka(topics: ["requests", "results", "deadletter", "control", "shares", "replays"], and: [timeout]),
         ],
         readOn: "pushfan help topics check", run: TopicsCommands.create)
