@@ -26,6 +26,18 @@ extension Invocation {
         return context
     }
 
+    /// The settings, and the context of a job that waits for as long as `--timeout` says.
+    func job() throws(CommandFailure) -> (settings: Settings, context: JobContext) {
+        let (timeout, settings) = (try timeout(), try settings())
+        return (settings, jobContext(settings, timeout: timeout))
+    }
+
+    /// The time that `--timeout` gives, or else the one that its help names.
+    func timeout() throws(CommandFailure) -> Duration {
+        let standard = command.flags.first { $0.name == "timeout" }?.defaultText.flatMap(TimeText.duration)
+        return try arguments.duration("timeout") ?? standard ?? .seconds(30)
+    }
+
     /// Does something of a job, whose failure is thrown in a person's words. A job without settings needs no brokers.
     func perform<Value: ~Copyable>(
         _ settings: Settings? = nil, _ body: () throws(JobFailure) -> Value
@@ -35,12 +47,6 @@ extension Invocation {
         } catch {
             throw CommandFailure(error, brokers: settings?.kafka.bootstrapServers.joined(separator: ",") ?? "")
         }
-    }
-
-    /// The jobs up to now.
-    func jobLog(_ settings: Settings, timeout: Duration) throws(CommandFailure) -> JobLog {
-        let context = jobContext(settings, timeout: timeout)
-        return try perform(settings) { () throws(JobFailure) in try context.jobLog() }
     }
 }
 

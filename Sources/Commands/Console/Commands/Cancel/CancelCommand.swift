@@ -33,7 +33,7 @@ extension Command {
                         "wait", nil,
                         "Wait for the final results, or until nothing of the scope waits; 3 if some had other ends, 75 if time runs out"
                     ),
-                    Flag("timeout", "DURATION", "How long to wait for Kafka and the results", default: "30s"),
+                    .timeout("30s", "How long to wait for Kafka and the results"),
                 ]),
             .output(), .kafka(topics: ["control", "results"]),
         ],
@@ -61,10 +61,8 @@ enum CancelCommand {
 enum IDCancellation {
     static func run(_ invocation: Invocation) throws(CommandFailure) -> ExitCode {
         let named = try records(invocation)
-        let timeout = try invocation.arguments.duration("timeout") ?? .seconds(30)
-        let settings = try invocation.settings()
+        let (settings, context) = try invocation.job()
         Interruption.catchSignals()
-        let context = invocation.jobContext(settings, timeout: timeout)
         let unknown = try invocation.perform(settings) { () throws(JobFailure) in
             try context.unknownIDs(among: Set(named.map(\.requestID)))
         }

@@ -9,7 +9,6 @@ struct ScopeCancellation {
     private let order: OrderRecord
     /// The first moment of publication, or nil for any.
     private let from: Timestamp?
-    private let timeout: Duration
     private let invocation: Invocation
 
     /// A cancellation as flags name it. A usage failure says what is missing.
@@ -23,7 +22,6 @@ struct ScopeCancellation {
             )
         }
         from = try Self.from(arguments, now: now)
-        timeout = try arguments.duration("timeout") ?? .seconds(30)
         var generator = SystemRandomNumberGenerator()
         let kind = OrderRecord.Kind.cancel(publishedFrom: from)
         order = OrderRecord(
@@ -44,9 +42,8 @@ struct ScopeCancellation {
 
     /// Counts, asks, writes and reports.
     func run() throws(CommandFailure) -> ExitCode {
-        let settings = try invocation.settings()
+        let (settings, context) = try invocation.job()
         Interruption.catchSignals()
-        let context = invocation.jobContext(settings, timeout: timeout)
         let counts = try counts(by: context, settings: settings)
         invocation.streams.note("\(Sanitised.line(order.scope.text)): \(counts.text)")
         guard counts.open > 0 || !counts.isComplete else {
@@ -106,7 +103,7 @@ struct ScopeCancellation {
 
     /// Waits until nothing in the scope is left to end.
     private func wait(by context: JobContext, settings: Settings) throws(CommandFailure) -> ExitCode {
-        let end = Deadline(after: timeout)
+        let end = Deadline(after: context.timeout)
         while true {
             let counts = try counts(by: context, settings: settings)
             if counts.open == 0, counts.isComplete {

@@ -21,8 +21,7 @@ enum AudienceCommand {
             throw .usage("--\(flag) is not for --audience-file, which is one request")
         }
         Interruption.catchSignals()
-        let settings = try invocation.settings()
-        let timeout = try arguments.duration("timeout") ?? .seconds(30)
+        let (settings, context) = try invocation.job()
         let now = invocation.surroundings.now()
         let planner = FanOutPlanner(settings.planning())
         let sample = try request(invocation, id: "sample", at: now)
@@ -42,7 +41,6 @@ enum AudienceCommand {
             try report(invocation, id, survey, state: "dry_run")
             return survey.faultCount > 0 ? .partlyFailed : .done
         }
-        let context = invocation.jobContext(settings, timeout: timeout)
         let limits = AudienceSizes.limits(context)
         try invocation.perform { () throws(JobFailure) in try sizes.check(limits: limits, topics: context.topics) }
         let follower = try invocation.resultFollower(settings, context: context)
@@ -57,7 +55,7 @@ enum AudienceCommand {
         try invocation.perform(settings) { () throws(JobFailure) in try run.run { progress.show($0) } }
         progress.end()
         if run.isComplete && run.writtenCount > 0 {
-            published.waitForResults(until: Deadline(after: timeout), unless: context.isCancelled)
+            published.waitForResults(until: Deadline(after: context.timeout), unless: context.isCancelled)
         }
         let result = published.all.first?.result
         try report(invocation, id, survey, state: state(run), run, result)

@@ -13,9 +13,9 @@ extension Command {
         ],
         groups: [
             .selection(
-                FlagGroup.settings([("group", "NAME", "kafka.group_id")]) + [
+                FlagGroup.group + [
                     Flag("dry-run", nil, "Look, and write nothing"),
-                    Flag("timeout", "DURATION", "How long each question may take", default: "30s"),
+                    .timeout("30s", "How long each question may take"),
                 ]),
             .output(), .kafka(topics: ["requests"]),
         ],
@@ -24,9 +24,8 @@ extension Command {
 
 private enum GroupAdoptCommand {
     static func run(_ invocation: Invocation) throws(CommandFailure) -> ExitCode {
-        let timeout = try invocation.arguments.duration("timeout") ?? .seconds(30)
         let isDry = invocation.arguments.has("dry-run")
-        let settings = try invocation.settings()
+        let (settings, context) = try invocation.job()
         guard invocation.arguments.operands.count == 1, let old = invocation.arguments.operands.first, !old.isEmpty else {
             throw .usage("name the former group")
         }
@@ -38,7 +37,7 @@ private enum GroupAdoptCommand {
         let memberCount: Int
         do throws(KafkaError) {
             adoption = try GroupAdoption(
-                of: old, to: settings.groupTerms, isDry: isDry, context: invocation.jobContext(settings, timeout: timeout))
+                of: old, to: settings.groupTerms, isDry: isDry, context: context)
             memberCount = try adoption.memberCount()
         } catch {
             throw invocation.failure(error, settings.kafka, to: "look at the groups")

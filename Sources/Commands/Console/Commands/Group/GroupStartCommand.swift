@@ -21,10 +21,10 @@ extension Command {
                         "at", "PLACE",
                         "beginning, end, finished (what has no result is sent), or a time: now-15m, 2026-11-21T17:00Z"),
                     Flag("replace", nil, "Also where the group has a position, if operands name the partitions"),
-                ] + FlagGroup.settings([("group", "NAME", "kafka.group_id")]) + [
+                ] + FlagGroup.group + [
                     Flag("dry-run", nil, "Look, and write nothing"),
                     Flag("yes", nil, "Do not ask on a terminal", letter: "y"),
-                    Flag("timeout", "DURATION", "How long each question may take", default: "30s"),
+                    .timeout("30s", "How long each question may take"),
                 ]),
             .output(), .kafka(topics: ["requests", "results"]),
         ],
@@ -34,7 +34,6 @@ extension Command {
 private enum GroupStartCommand {
     static func run(_ invocation: Invocation) throws(CommandFailure) -> ExitCode {
         let arguments = invocation.arguments
-        let timeout = try arguments.duration("timeout") ?? .seconds(30)
         guard let word = arguments.value("at") else {
             throw .usage(
                 "--at says where: beginning, end, finished, or a time", hint: "--at finished repeats nothing that has a result")
@@ -48,13 +47,11 @@ private enum GroupStartCommand {
         guard !replaces || !arguments.operands.isEmpty else {
             throw .usage("--replace needs the topics or partitions by name")
         }
-        let settings = try invocation.settings()
+        let (settings, context) = try invocation.job()
         Interruption.catchSignals()
-        let context = invocation.jobContext(settings, timeout: timeout)
-        let start = try invocation.perform(settings) { () throws(JobFailure) in
-            try GroupStart(settings.groupTerms, context: context)
-        }
-        let requestTopics = Set(settings.groupTerms.requests)
+        let terms = settings.groupTerms
+        let start = try invocation.perform(settings) { () throws(JobFailure) in try GroupStart(terms, context: context) }
+        let requestTopics = Set(terms.requests)
         try requireNoMembers(of: start, in: settings, for: invocation)
         let all = try invocation.perform(settings, start.positions)
         let named = try Self.named(arguments.operands, of: all, requestTopics, settings, place)

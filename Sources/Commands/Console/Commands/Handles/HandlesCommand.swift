@@ -20,7 +20,7 @@ extension Command {
                 Flag("hub", "NAME", "The hub, where there are several; the first by default"),
                 Flag("since", "TIME", "Leave blobs that were written last before then: 2d, 2026-11-21"),
                 Flag("dry-run", nil, "Read, and write nothing"),
-                Flag("timeout", "DURATION", "How long Kafka, the hub and its storage may each take", default: "30s"),
+                .timeout("30s", "How long Kafka, the hub and its storage may each take"),
             ]),
             .output(), .kafka(topics: ["handles", "replays"]),
         ],
@@ -31,14 +31,12 @@ enum HandlesCommand {
     static func run(_ invocation: Invocation) throws(CommandFailure) -> ExitCode {
         let now = invocation.surroundings.now
         let since = try since(invocation, now())
-        let timeout = try invocation.arguments.duration("timeout") ?? .seconds(30)
-        let settings = try invocation.settings()
+        let (settings, context) = try invocation.job()
         Interruption.catchSignals()
         guard let hub = settings.hub(named: invocation.arguments.value("hub")) else {
             let names = settings.allHubs.compactMap(\.routeName).joined(separator: ", ")
             throw .usage("--hub: there is no such hub; there are \(names)")
         }
-        let context = invocation.jobContext(settings, timeout: timeout)
         let container = try container(of: hub, settings: settings, context: context, invocation: invocation)
         let blobs = try invocation.perform { () throws(JobFailure) in try container.blobs() }
             .filter { ($0.modified?.milliseconds ?? .max) >= since }

@@ -18,7 +18,7 @@ extension Command {
             .output(OutputFormat.allCases),
             .kafka(
                 topics: ["results", "replays", "deadletter"],
-                and: [Flag("timeout", "DURATION", "How long to wait for the brokers", default: "10s")]),
+                and: [.timeout("10s")]),
         ],
         readOn: "pushfan help filters", run: FailedCommand.run)
 }
@@ -27,10 +27,9 @@ enum FailedCommand {
     static func run(_ invocation: Invocation) throws(CommandFailure) -> ExitCode {
         let wanted = try invocation.filterOfResults(invocation.arguments.operands)
         let filter = FailureReport.narrowed(wanted)
-        let timeout = try invocation.arguments.duration("timeout") ?? .seconds(10)
-        let settings = try invocation.settings()
-        let answers = try invocation.results(settings, timeout: timeout)
-        let history = try history(settings, timeout, invocation)
+        let (settings, context) = try invocation.job()
+        let answers = try invocation.results(context)
+        let history = try history(settings, context, invocation)
         let (tally, count) = try invocation.perform(settings) { () throws(JobFailure) in try answers.failures(filter, history) }
         if wanted.terms.isEmpty { try noteDeadLetters(wanted, history, answers, settings, invocation) }
         let groups = tally.groups.filter { $0.openCount > 0 || invocation.arguments.has("all") }
@@ -61,10 +60,10 @@ enum FailedCommand {
 
     /// The replayed requests, or none if the right to read them is missing, which is reported.
     private static func history(
-        _ settings: Settings, _ timeout: Duration, _ invocation: Invocation
+        _ settings: Settings, _ context: JobContext, _ invocation: Invocation
     ) throws(CommandFailure) -> ReplayHistory {
         do throws(CommandFailure) {
-            return try invocation.jobLog(settings, timeout: timeout).history
+            return try invocation.perform(settings) { () throws(JobFailure) in try context.jobLog() }.history
         } catch {
             guard error.code == .notAllowed else { throw error }
             invocation.streams.note("what was repaired is not known, and counts as open: \(error.message)")

@@ -6,8 +6,6 @@ import ResultQuery
 import Settings
 
 extension Command {
-    private static let timeout = Flag("timeout", "DURATION", "How long to wait for the brokers", default: "10s")
-
     static let resultsList = Command(
         "results list", .results, "List the newest requests and what became of them", operands: "[FILTER...]",
         maximumOperands: .max,
@@ -28,7 +26,7 @@ extension Command {
             .output(OutputFormat.allCases),
             .kafka(
                 topics: ["requests", "results"],
-                and: FlagGroup.settings([("group", "NAME", "kafka.group_id")]) + [timeout]),
+                and: FlagGroup.group + [.timeout("10s")]),
         ],
         readOn: "pushfan help filters, pushfan help --page results", run: ListCommand.run)
 
@@ -46,8 +44,8 @@ extension Command {
             .output(OutputFormat.allCases),
             .kafka(
                 topics: ["requests", "results", "control"],
-                and: FlagGroup.settings([("group", "NAME", "kafka.group_id")]) + [
-                    Flag("timeout", "DURATION", "How long to wait for the brokers, or for the result", default: "30s")
+                and: FlagGroup.group + [
+                    .timeout("30s", "How long to wait for the brokers, or for the result")
                 ]),
         ],
         readOn: "pushfan help explain", run: ShowCommand.run)
@@ -61,7 +59,7 @@ extension Command {
         ],
         groups: [
             .selection([Flag("limit", "N", "Stop after so many", letter: "n")] + ResultFilter.flags),
-            .output([.table, .wide, .ndjson, .csv]), .kafka(topics: ["results"], and: [timeout]),
+            .output([.table, .wide, .ndjson, .csv]), .kafka(topics: ["results"], and: [.timeout("10s")]),
         ],
         readOn: "pushfan help filters", run: TailCommand.run)
 }

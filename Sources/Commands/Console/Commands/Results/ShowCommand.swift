@@ -13,13 +13,12 @@ enum ShowCommand {
             throw .usage("which request? give its id", hint: "`pushfan results list` lists the newest")
         }
         let filter = try invocation.filter([])
-        let timeout = try invocation.arguments.duration("timeout") ?? .seconds(30)
-        let settings = try invocation.settings()
-        let answers = try invocation.results(settings, timeout: timeout)
+        let (settings, context) = try invocation.job()
+        let answers = try invocation.results(context)
         let isWaiting = invocation.arguments.has("wait")
         if isWaiting { Interruption.catchSignals() }
         let life = try invocation.perform(settings) { () throws(JobFailure) in
-            try find(id, filter, answers, waiting: isWaiting ? timeout : nil, invocation.streams)
+            try find(id, filter, answers, waiting: isWaiting ? context.timeout : nil, invocation.streams)
         }
         guard let latest = life.latest else {
             if isWaiting {
@@ -27,7 +26,6 @@ enum ShowCommand {
                     .temporary, "no result for \(Sanitised.quoted(id)) has come in time",
                     hint: "without --wait it says where it is")
             }
-            let context = invocation.jobContext(settings, timeout: timeout)
             var search = WhereaboutsSearch(for: id, in: settings.groupTerms, context: context)
             let report = try invocation.perform(settings) { () throws(JobFailure) in try search.run() }
             var story = RequestStory(report)
@@ -45,7 +43,6 @@ enum ShowCommand {
             throw CommandFailure(
                 .nothingMatched, "there is no result for \(Sanitised.quoted(id)) yet", hint: "--wait waits for one")
         }
-        let context = invocation.jobContext(settings, timeout: timeout)
         var story = RequestStory(life)
         var place = life.place
         // The request that had the id first may be on its way, as the gateway says of it, too.

@@ -23,8 +23,8 @@ extension Command {
             .output([.table, .wide, .json]),
             .kafka(
                 topics: ["requests", "control"],
-                and: FlagGroup.settings([("group", "NAME", "kafka.group_id")]) + [
-                    Flag("timeout", "DURATION", "How long each question may take", default: "5s")
+                and: FlagGroup.group + [
+                    .timeout("5s", "How long each question may take")
                 ]),
         ],
         readOn: "pushfan help doctor, failed, exit-codes", run: StatusCommand.run)
@@ -33,21 +33,19 @@ extension Command {
 private enum StatusCommand {
     static func run(_ invocation: Invocation) throws(CommandFailure) -> ExitCode {
         let arguments = invocation.arguments
-        let timeout = try arguments.duration("timeout") ?? .seconds(5)
         let limit = try arguments.duration("max-age")
         var workers: [HealthTarget] = []
         for url in arguments.values("worker") { workers.append(try target(url)) }
-        let settings = try invocation.settings()
+        let (settings, context) = try invocation.job()
         if arguments.has("incidents") {
             guard workers.isEmpty, limit == nil else { throw .usage("--incidents stands alone, without --worker and --max-age") }
-            return try IncidentsListing.run(invocation, with: settings, timeout: timeout)
+            return try IncidentsListing.run(invocation, with: settings, in: context)
         }
         let asked: StatusReport?
         do throws(KafkaError) {
-            let context = invocation.jobContext(settings, timeout: timeout)
             asked = try StatusExamination(settings.groupTerms, context: context).report(
                 hearing: { isExpected in hear(context, isExpected: isExpected) },
-                calling: { workers.map { call($0, within: timeout) } })
+                calling: { workers.map { call($0, within: context.timeout) } })
         } catch {
             throw invocation.failure(error, settings.kafka, to: "ask how the workers stand")
         }
@@ -56,7 +54,7 @@ private enum StatusCommand {
                 .failed, "there is no topic \(Sanitised.quoted(settings.kafka.topics.requests))",
                 hint: CommandFailure.missingTopicHint)
         }
-        report.readOrders(invocation.jobContext(settings, timeout: timeout))
+        report.readOrders(context)
         try write(report, arguments.format(), invocation.streams)
         let isTooOld = limit.map { report.lagMilliseconds > $0.wholeMilliseconds } ?? false
         if isTooOld || report.reasons.contains(where: \.isStuck) { return .failed }

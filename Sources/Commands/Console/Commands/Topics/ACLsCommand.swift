@@ -23,7 +23,7 @@ extension Command {
                 ]),
             .kafka(
                 topics: ["requests", "results", "deadletter", "control", "shares", "replays"],
-                and: FlagGroup.settings([("group", "NAME", "kafka.group_id")])),
+                and: FlagGroup.group),
         ],
         readOn: "pushfan help operations, doctor", run: ACLsCommand.run)
 }

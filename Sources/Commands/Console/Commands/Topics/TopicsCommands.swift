@@ -4,8 +4,6 @@ import PushModel
 import Settings
 
 extension Command {
-    private static let timeout = Flag("timeout", "DURATION", "How long to wait for the brokers", default: "10s")
-
     static let topicsCreate = Command(
         "topics create", .operators, "Create the topics that are missing",
         examples: [
@@ -21,7 +19,8 @@ extension Command {
                 Flag("dry-run", nil, "Print the topics and their settings, and ask no broker"),
                 Flag("replication", "N", "Brokers that keep each partition", default: "3, or the number of brokers if less"),
             ]),
-            .output(), .kafka(topics: ["requests", "results", "deadletter", "control", "shares", "replays"], and: [timeout]),
+            .output(),
+            .kafka(topics: ["requests", "results", "deadletter", "control", "shares", "replays"], and: [.timeout("10s")]),
         ],
         readOn: "pushfan help topics check", run: TopicsCommands.create)
 
@@ -32,7 +31,8 @@ extension Command {
             "pushfan topics check || pushfan topics create",
         ],
         groups: [
-            .output(), .kafka(topics: ["requests", "results", "deadletter", "control", "shares", "replays"], and: [timeout]),
+            .output(),
+            .kafka(topics: ["requests", "results", "deadletter", "control", "shares", "replays"], and: [.timeout("10s")]),
         ],
         readOn: "pushfan help topics create", run: TopicsCommands.check)
 }
@@ -107,9 +107,8 @@ private enum TopicsCommands {
     }
 
     private static func setup(_ invocation: Invocation) throws(CommandFailure) -> (TopicSetup, Settings) {
-        let timeout = try invocation.arguments.duration("timeout") ?? .seconds(10)
-        let settings = try invocation.settings()
-        return (TopicSetup(invocation.jobContext(settings, timeout: timeout)), settings)
+        let (settings, context) = try invocation.job()
+        return (TopicSetup(context), settings)
     }
 }
 

@@ -26,9 +26,7 @@ enum DeadLetterCommand {
         let edits = try invocation.perform { () throws(JobFailure) in try header.manner() }.edits
         let (named, replacement) = try letters(invocation)
         let path = arguments.value("file") ?? "replay-\(header.jobID).ndjson"
-        let settings = try invocation.settings()
-        let timeout = try arguments.duration("timeout") ?? .seconds(30)
-        let context = invocation.jobContext(settings, timeout: timeout)
+        let (settings, context) = try invocation.job()
         let plan = try invocation.perform(settings) { () throws(JobFailure) in
             let log = try context.jobLog()
             header.jobsOffset = log.end

@@ -8,8 +8,7 @@ import Settings
 /// `pushfan replay list`, `status`, `pause`, `resume`, `stop`: shows jobs, and commands their runners.
 enum JobCommands {
     static func list(_ invocation: Invocation) throws(CommandFailure) -> ExitCode {
-        let settings = try invocation.settings()
-        let context = invocation.jobContext(settings, timeout: try timeout(invocation))
+        let (settings, context) = try invocation.job()
         let jobs = try invocation.perform(settings) { () throws(JobFailure) in try context.jobStates() }.newestFirst
         guard !jobs.isEmpty else { throw CommandFailure(.nothingMatched, "no replay was ever run") }
         try write(jobs, invocation)
@@ -17,8 +16,7 @@ enum JobCommands {
     }
 
     static func status(_ invocation: Invocation) throws(CommandFailure) -> ExitCode {
-        let settings = try invocation.settings()
-        let context = invocation.jobContext(settings, timeout: try timeout(invocation))
+        let (settings, context) = try invocation.job()
         let job = try find(try invocation.perform(settings) { () throws(JobFailure) in try context.jobStates() }, invocation)
         let outcomes = try invocation.perform(settings) { () throws(JobFailure) in try context.outcomes(of: job) }
         let now = invocation.surroundings.now()
@@ -55,8 +53,7 @@ enum JobCommands {
     /// Asks a job's runner to do something, and reports its answer.
     private static func request(_ kind: JobCommand.Kind, _ invocation: Invocation) throws(CommandFailure) -> ExitCode {
         Interruption.catchSignals()
-        let settings = try invocation.settings()
-        let context = invocation.jobContext(settings, timeout: try timeout(invocation))
+        let (settings, context) = try invocation.job()
         let job = try find(try invocation.perform(settings) { () throws(JobFailure) in try context.jobStates() }, invocation)
         let id = job.record.jobID
         let actor = try PlanCommand.actor(invocation)
@@ -76,10 +73,6 @@ enum JobCommands {
         case .late:
             throw CommandFailure(.temporary, "the runner of \(id) has not answered in time", hint: "it will when it is back")
         }
-    }
-
-    private static func timeout(_ invocation: Invocation) throws(CommandFailure) -> Duration {
-        try invocation.arguments.duration("timeout") ?? .seconds(10)
     }
 
     /// The job that the operand names, in whole or by an end that only one has.

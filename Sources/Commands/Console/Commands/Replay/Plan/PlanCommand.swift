@@ -39,7 +39,7 @@ enum PlanCommand {
     ) throws(CommandFailure) -> (header: ReplayPlanHeader, path: String, samples: [ReplayItem]) {
         let arguments = invocation.arguments
         let settings = try invocation.settings()
-        let timeout = try arguments.duration("timeout") ?? .seconds(30)
+        var context = invocation.jobContext(settings, timeout: try invocation.timeout())
         let limit = try arguments.integer("limit", in: 1...100_000_000) ?? 1_000_000
         let now = invocation.surroundings.now()
         let (filter, exceptions) = try filter(invocation, now: now)
@@ -58,7 +58,6 @@ enum PlanCommand {
         let hubs = settings.hubNames
         try requireHub(edits, among: hubs)
         let path = arguments.value("file") ?? "replay-\(header.jobID).ndjson"
-        var context = invocation.jobContext(settings, timeout: timeout)
         context.hubNames = hubs
         let maker = try invocation.perform(settings) { () throws(JobFailure) in
             var maker = try PlanMaker(context, planning: settings.planning(), header: header, path: path)

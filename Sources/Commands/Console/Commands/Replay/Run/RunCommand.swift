@@ -20,9 +20,7 @@ enum RunCommand {
     static func run(_ header: ReplayPlanHeader, _ path: String, _ invocation: Invocation) throws(CommandFailure) -> ExitCode {
         try requireReason(header)
         guard header.counts.requests > 0 else { throw CommandFailure(.nothingMatched, "there is nothing to replay in \(path)") }
-        let settings = try invocation.settings()
-        let timeout = try invocation.arguments.duration("timeout") ?? .seconds(30)
-        let context = invocation.jobContext(settings, timeout: timeout)
+        let (settings, context) = try invocation.job()
         let replay = try invocation.perform(settings) { () throws(JobFailure) in
             try PreparedReplay(path: path, reason: header.reason, actor: header.actor, context)
         }
