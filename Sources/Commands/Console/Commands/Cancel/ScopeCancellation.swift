@@ -57,7 +57,7 @@ struct ScopeCancellation {
             try write(counts, isWritten: false)
             return .done
         }
-        try confirm(counts.open)
+        try invocation.confirm(counts.open, to: "cancelled")
         try invocation.write(order, settings: settings, context: context)
         try write(counts, isWritten: true)
         try invocation.streams.flush()
@@ -77,17 +77,6 @@ struct ScopeCancellation {
         try invocation.perform(settings) { () throws(JobFailure) in
             try context.counts(in: order.scope, from: from, until: order.since)
         }
-    }
-
-    /// Asks for the number of requests, typed, when there are many.
-    private func confirm(_ count: Int) throws(CommandFailure) {
-        guard count > PreparedReplay.unaskedCount, !invocation.arguments.has("yes") else { return }
-        guard invocation.streams.traits.isInputTerminal, invocation.streams.traits.isErrorTerminal else {
-            throw CommandFailure(
-                .refused, "\(count) requests would be cancelled, and there is no terminal to ask on", hint: "--yes confirms it")
-        }
-        invocation.streams.note("\(count) requests will be cancelled. Type this number to go on:")
-        guard try invocation.streams.inputLine() == String(count) else { throw CommandFailure(.refused, "nothing was cancelled") }
     }
 
     private func write(_ counts: ScopeCounts, isWritten: Bool) throws(CommandFailure) {

@@ -69,14 +69,14 @@ private enum ConfigCommands {
         let rows = try invocation.settings().describe()
         let showsOrigin = invocation.arguments.has("origin")
         var table = showsOrigin ? Table("KEY", "VALUE", "ORIGIN") : Table("KEY", "VALUE")
-        var objects: [[UInt8]] = []
         for row in rows {
-            if showsOrigin { table.add(row.key, row.value, row.origin.description) } else { table.add(row.key, row.value) }
-            var object = JSONObject(["key": row.key, "value": row.value])
-            if showsOrigin { object.add("origin", value: row.origin.description) }
-            objects.append(object.bytes)
+            if showsOrigin {
+                table.add(["key": row.key, "value": row.value, "origin": row.origin.description])
+            } else {
+                table.add(["key": row.key, "value": row.value])
+            }
         }
-        try invocation.streams.out(invocation.arguments.format(), table, objects)
+        try invocation.out(table)
         return .done
     }
 }

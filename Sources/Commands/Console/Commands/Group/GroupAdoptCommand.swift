@@ -70,14 +70,10 @@ private enum GroupAdoptCommand {
 
     private static func report(_ rows: [GroupAdoption.Row], _ isDry: Bool, _ invocation: Invocation) throws(CommandFailure) {
         var table = Table(["TOPIC", .number("POSITIONS"), .number("MOVED"), .number("UNKNOWN")])
-        var objects: [[UInt8]] = []
         for row in rows {
-            table.add(row.topic, "\(row.positions)", "\(row.moved)", "\(row.unknown)")
-            objects.add([
-                "topic": row.topic, "positions": row.positions, "moved": row.moved, "unknown": row.unknown,
-            ])
+            table.add(["topic": row.topic, "positions": row.positions, "moved": row.moved, "unknown": row.unknown])
         }
-        try invocation.streams.out(invocation.arguments.format(), table, objects)
+        try invocation.out(table)
         let moved = rows.reduce(0) { $0 + $1.moved }
         let positions = rows.reduce(0) { $0 + $1.positions }
         invocation.streams.note(

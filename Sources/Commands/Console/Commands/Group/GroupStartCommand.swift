@@ -159,18 +159,14 @@ private enum GroupStartCommand {
             "TOPIC", .number("PARTITION"), .number("POSITION"), .number("BEFORE"), .number("AFTER"), .number("FINISHED"),
             .number("REPEATED"),
         ])
-        var objects: [[UInt8]] = []
         for row in rows {
-            table.add(
-                row.partition.topic, "\(row.partition.partition)", "\(row.commit.offset)", "\(row.before)", "\(row.after)",
-                "\(row.finished)", "\(row.repeated)")
-            objects.add([
+            table.add([
                 "topic": row.partition.topic, "partition": Int(row.partition.partition), "position": Int(row.commit.offset),
                 "before": Int(row.before), "after": Int(row.after), "finished": Int(row.finished),
                 "repeated": Int(row.repeated),
             ])
         }
-        try invocation.streams.out(invocation.arguments.format(), table, objects)
+        try invocation.out(table)
         invocation.streams.note(
             rows.isEmpty
                 ? "the group has a position in each of these partitions already"

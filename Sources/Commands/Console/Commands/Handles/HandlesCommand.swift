@@ -44,10 +44,14 @@ enum HandlesCommand {
         var collection = try invocation.perform(settings) { () throws(JobFailure) in
             try FeedbackCollection(of: container, isDry: isDry, context: context)
         }
-        let progress = CollectionProgress(invocation.streams)
+        var progress = ProgressPace(invocation.streams)
         let ending = Result<Void, CommandFailure> { () throws(CommandFailure) in
             try invocation.perform(settings) { () throws(JobFailure) in
-                try collection.read(blobs) { progress.show($0, of: blobs.count, $1) }
+                try collection.read(blobs) { count, collection in
+                    progress.show {
+                        "\(count) of \(blobs.count) blobs, \(collection.entries) entries, \(collection.handles) dead handles"
+                    }
+                }
             }
         }
         progress.end()
@@ -91,17 +95,13 @@ enum HandlesCommand {
         _ collection: FeedbackCollection, of count: Int, _ settings: Settings, _ invocation: Invocation
     ) throws(CommandFailure) {
         var table = Table(["BLOB", .number("BYTES"), .number("ENTRIES"), .number("HANDLES"), .number("UNREADABLE"), "TROUBLE"])
-        var objects: [[UInt8]] = []
         for row in collection.rows {
-            table.add(
-                row.blob, "\(row.byteCount)", "\(row.entries)", "\(row.handles)", "\(row.unreadable)", row.problem ?? "-")
-            objects.add([
+            table.add([
                 "blob": row.blob, "bytes": Int(row.byteCount), "entries": row.entries, "handles": row.handles,
                 "unreadable": row.unreadable, "trouble": row.problem,
             ])
         }
-        let format = invocation.arguments.format()
-        if !format.isForPeople || !collection.rows.isEmpty { try invocation.streams.out(format, table, objects) }
+        if !invocation.arguments.format().isForPeople || !collection.rows.isEmpty { try invocation.out(table) }
         let verb = invocation.arguments.has("dry-run") ? "would be written" : "written"
         invocation.streams.note(
             "\(Counted.text(collection.handles, "dead handle", "dead handles")) \(verb) to \(settings.kafka.topics.handles); "

@@ -29,13 +29,10 @@ enum ShowCommand {
             var search = WhereaboutsSearch(for: id, in: settings.groupTerms, context: context)
             let report = try invocation.perform(settings) { () throws(JobFailure) in try search.run() }
             var story = RequestStory(report)
-            if let origin = report.whereabouts.origin {
-                let place = RecordPlace(topic: origin.topic, partition: origin.partition, offset: origin.offset)
-                story.take(from: context, at: place, by: settings)
-            }
+            let place = report.place
+            if let place { story.take(from: context, at: place, by: settings) }
             try write(report, verdict: story.verdict(for: invocation), for: invocation)
-            if invocation.arguments.format().isForPeople, let origin = report.whereabouts.origin {
-                let place = RecordPlace(topic: origin.topic, partition: origin.partition, offset: origin.offset)
+            if invocation.arguments.format().isForPeople {
                 for span in held(id, at: place, hub: nil, final: nil, by: context, for: invocation) {
                     try invocation.streams.out("held " + Sanitised.line(span.text(at: Timestamp(milliseconds: context.now()))))
                 }
@@ -51,9 +48,7 @@ enum ShowCommand {
             let report = try invocation.perform(settings) { () throws(JobFailure) in try search.run() }
             if ![.done, .unknown].contains(report.whereabouts.state) {
                 story = RequestStory(report)
-                place = report.whereabouts.origin.map {
-                    RecordPlace(topic: $0.topic, partition: $0.partition, offset: $0.offset)
-                }
+                place = report.place
             }
         }
         if let place { story.take(from: context, at: place, by: settings) }
@@ -123,6 +118,13 @@ enum ShowCommand {
     }
 }
 
+extension WhereaboutsReport {
+    /// The place at which the request was published, or nil where that is not known.
+    fileprivate var place: RecordPlace? {
+        whereabouts.origin.map { RecordPlace(topic: $0.topic, partition: $0.partition, offset: $0.offset) }
+    }
+}
+
 extension RequestStory {
     /// The longest wait for a record that makes a verdict better, and is no condition of it.
     private static let patience = Duration.seconds(3)
@@ -155,8 +157,7 @@ extension RequestStory {
 
     /// The verdict in the terminal's zone.
     fileprivate func verdict(for invocation: Invocation) -> Verdict {
-        let zone = LocalZone.current(environment: invocation.surroundings.environment)
-        return Verdict.of(self, now: Timestamp(milliseconds: invocation.surroundings.now()), zone: zone)
+        Verdict.of(self, now: Timestamp(milliseconds: invocation.surroundings.now()), zone: invocation.zone)
     }
 }
 

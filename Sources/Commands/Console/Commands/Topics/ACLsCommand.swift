@@ -49,14 +49,13 @@ private enum ACLsCommand {
             return .done
         }
         var table = Table("RESOURCE", "NAME", "PATTERN", "OPERATIONS")
-        var objects: [[UInt8]] = []
         for entry in rights.entries {
-            let (resource, pattern) = (entry.resource.rawValue, entry.isPrefix ? "prefixed" : "literal")
-            let operations = entry.operations.map(\.rawValue)
-            table.add(resource, entry.name, pattern, operations.joined(separator: ", "))
-            objects.add(["resource": resource, "name": entry.name, "pattern": pattern, "operations": operations])
+            table.add([
+                "resource": entry.resource.rawValue, "name": entry.name, "pattern": entry.isPrefix ? "prefixed" : "literal",
+                "operations": entry.operations.map(\.rawValue),
+            ])
         }
-        try invocation.streams.out(format, table, objects)
+        try invocation.streams.out(format, table, table.objects)
         return .done
     }
 }

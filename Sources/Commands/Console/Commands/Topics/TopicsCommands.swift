@@ -61,7 +61,7 @@ private enum TopicsCommands {
                 report.add(role, state: "failed", detail: Sanitised.line(error.description))
             }
         }
-        try report.write(to: invocation)
+        try invocation.out(report.table)
         if let first = failures.first, failures.count == creation.topics.count {
             throw invocation.failure(first, settings.kafka, to: "create the topics")
         }
@@ -102,7 +102,7 @@ private enum TopicsCommands {
                 report.add(role, state: "ok", detail: Counted.text(count, "partition", "partitions") + reading)
             }
         }
-        try report.write(to: invocation)
+        try invocation.out(report.table)
         return report.isGood ? .done : .failed
     }
 
@@ -113,17 +113,11 @@ private enum TopicsCommands {
 }
 
 private struct TopicReport {
-    private var table = Table("TOPIC", "ROLE", "STATE", "DETAIL")
-    private var objects: [[UInt8]] = []
+    private(set) var table = Table("TOPIC", "ROLE", "STATE", "DETAIL")
     private(set) var isGood = true
 
     mutating func add(_ role: TopicRole, state: String, detail: String) {
-        table.add(role.name, role.role, state, detail)
-        objects.add(["topic": role.name, "role": role.role, "state": state, "detail": detail])
+        table.add(["topic": role.name, "role": role.role, "state": state, "detail": detail])
         if state != "ok" && state != "created" { isGood = false }
-    }
-
-    func write(to invocation: Invocation) throws(CommandFailure) {
-        try invocation.streams.out(invocation.arguments.format(), table, objects)
     }
 }

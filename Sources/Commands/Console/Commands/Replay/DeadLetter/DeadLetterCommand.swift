@@ -61,7 +61,7 @@ enum DeadLetterCommand {
     /// The times between which the dead letters were written.
     private static func range(_ invocation: Invocation, now: Int64) throws(CommandFailure) -> ResultFilter {
         let words = ["since", "until"].compactMap { name in invocation.arguments.value(name).map { "\(name):\($0)" } }
-        let zone = LocalZone.current(environment: invocation.surroundings.environment)
+        let zone = invocation.zone
         do throws(FilterError) {
             let range = try ResultFilter(words.joined(separator: " "), now: now, zone: zone)
             invocation.noteZone(zone, of: range)

@@ -26,7 +26,7 @@ enum RunCommand {
         }
         if let job = replay.job, replay.isFinished { return try reportFinished(job, path, invocation) }
         if replay.gone.count > 0 { invocation.streams.note(replay.gone.text) }
-        try confirm(header.counts.requests, invocation)
+        try invocation.confirm(header.counts.requests, to: "replayed")
         let runner = replay.runner(
             context, settings.planning(), rate: invocation.arguments.has("rate") ? try PlanCommand.rate(invocation) : replay.rate)
         let ending = try run(runner, of: header.counts.requests, settings, invocation)
@@ -71,18 +71,6 @@ enum RunCommand {
     static func requireReason(_ header: ReplayPlanHeader) throws(CommandFailure) {
         guard !header.hasReason else { return }
         throw .usage("a replay needs a reason", hint: "--reason TEXT gives one; it stands in every new result")
-    }
-
-    /// Asks for the number of requests, typed, when there are many.
-    private static func confirm(_ count: Int, _ invocation: Invocation) throws(CommandFailure) {
-        guard count > PreparedReplay.unaskedCount, !invocation.arguments.has("yes") else { return }
-        guard invocation.streams.traits.isInputTerminal, invocation.streams.traits.isErrorTerminal else {
-            throw CommandFailure(
-                .refused, "\(count) requests would be replayed, and there is no terminal to ask on",
-                hint: "--yes confirms it")
-        }
-        invocation.streams.note("\(count) requests will be replayed. Type this number to go on:")
-        guard try invocation.streams.inputLine() == String(count) else { throw CommandFailure(.refused, "nothing was replayed") }
     }
 
     private static func report(_ ending: ReplayRunner.Ending, _ invocation: Invocation) throws(CommandFailure) {
