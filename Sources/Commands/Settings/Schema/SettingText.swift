@@ -1,3 +1,5 @@
+import Basics
+
 /// The texts by which names and values of settings are shown to a person.
 enum SettingText {
     private static let limit = 64
@@ -30,22 +32,7 @@ enum SettingText {
         if endings.count == 1 { return endings[0] }
         guard name.utf8.count <= limit else { return nil }
         let allowance = max(2, name.utf8.count / 5)
-        let ranked = known.map { (name: $0, distance: distance(from: name, to: $0)) }
+        let ranked = known.map { (name: $0, distance: Spelling.distance(from: name, to: $0)) }
         return ranked.filter { $0.distance <= allowance }.min { $0.distance < $1.distance }?.name
-    }
-
-    /// The number of letters to insert, delete or replace (Levenshtein).
-    private static func distance(from one: String, to other: String) -> Int {
-        let (one, other) = (Array(one.utf8), Array(other.utf8))
-        var previous = Array(0...other.count)
-        for (row, letter) in one.enumerated() {
-            var current = [row + 1]
-            for (column, candidate) in other.enumerated() {
-                let replaced = previous[column] + (letter == candidate ? 0 : 1)
-                current.append(min(replaced, previous[column + 1] + 1, current[column] + 1))
-            }
-            previous = current
-        }
-        return previous[other.count]
     }
 }
