@@ -107,7 +107,7 @@ extension HubState {
 
     /// Imports one line, and returns the registration as it is then, or as it was.
     private mutating func perform(_ job: HubJob, line: [UInt8]) throws(RefusedCall) -> String {
-        guard let description = Markup.read(line) else { throw RefusedCall(400, detail: "The line is not well-formed XML") }
+        guard let description = Markup.read(line) else { throw .invalid("The line is not well-formed XML") }
         if job.kind == .create {
             var registration = try RegistrationReader.read(description)
             registration.id = identifiers.registrationID()

@@ -28,21 +28,21 @@ struct HubJob: Sendable {
 
     /// Reads a job that a client submits, or refuses it with 400.
     static func read(_ body: [UInt8], id: String, at now: Int64) throws(RefusedCall) -> HubJob {
-        guard let entry = Markup.read(body) else { throw RefusedCall(400, detail: "The body is not well-formed XML") }
+        guard let entry = Markup.read(body) else { throw .invalid("The body is not well-formed XML") }
         guard entry.name == "entry", entry.namespace == XMLWriter.atom,
             let job = entry.child("content")?.child("NotificationHubJob"),
             job.namespace == XMLWriter.serviceBus
-        else { throw RefusedCall(400, detail: "The body is not an Atom entry with a NotificationHubJob in its namespace") }
+        else { throw .invalid("The body is not an Atom entry with a NotificationHubJob in its namespace") }
         guard let kind = job.value("Type").flatMap(Kind.init(rawValue:)) else {
             let names = Kind.allCases.map(\.rawValue).joined(separator: ", ")
-            throw RefusedCall(400, detail: "The element Type is missing or not one of \(names)")
+            throw .invalid("The element Type is missing or not one of \(names)")
         }
         let (output, input) = (job.value("OutputContainerUri"), job.value("ImportFileUri"))
         guard let output, isAbsolute(output) else {
-            throw RefusedCall(400, detail: "The element OutputContainerUri is missing or not an absolute URI")
+            throw .invalid("The element OutputContainerUri is missing or not an absolute URI")
         }
         guard kind == .export || input.map(isAbsolute) == true else {
-            throw RefusedCall(400, detail: "The element ImportFileUri is missing or not an absolute URI")
+            throw .invalid("The element ImportFileUri is missing or not an absolute URI")
         }
         return HubJob(id: id, kind: kind, outputContainer: output, importFile: input, createdAt: now)
     }

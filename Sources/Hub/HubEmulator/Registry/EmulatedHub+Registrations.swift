@@ -28,7 +28,7 @@ extension EmulatedHub {
     /// `PUT /registrations/{id}`: creates or updates. With `If-Match`, updates only an existing registration of that version.
     func putRegistration(_ call: HubCall, id: String) -> HubAnswer {
         answering { () throws(RefusedCall) in
-            guard Self.isRegistrationID(id) else { throw RefusedCall(400, detail: "The registration id is not valid") }
+            guard Self.isRegistrationID(id) else { throw .invalid("The registration id is not valid") }
             var registration = try RegistrationReader.read(call.request.body)
             registration.id = id
             registration.writtenAt = call.moment.milliseconds
@@ -54,7 +54,7 @@ extension EmulatedHub {
     func deleteRegistration(_ call: HubCall, id: String) -> HubAnswer {
         answering { () throws(RefusedCall) in
             guard let condition = call.request.headers.list("If-Match") else {
-                throw RefusedCall(400, detail: "The HTTP header \"If-Match\" is missing")
+                throw .invalid("The HTTP header \"If-Match\" is missing")
             }
             try state.withLock { (state) throws(RefusedCall) in
                 try Self.check(condition, against: state.registrations[id])
@@ -96,9 +96,7 @@ extension EmulatedHub {
 
     private func pageLimit(_ call: HubCall) throws(RefusedCall) -> Int {
         guard let text = call.request.queryValue("$top") else { return Self.pageSize }
-        guard let top = Int(text), top > 0 else {
-            throw RefusedCall(400, detail: "The value of '$top' is not a number of at least 1")
-        }
+        guard let top = Int(text), top > 0 else { throw .invalid("The value of '$top' is not a number of at least 1") }
         return min(top, Self.pageSize)
     }
 
@@ -152,7 +150,7 @@ enum ContinuationToken {
         let plain = PercentEncoding.decoded(token)
         guard let bytes = Base64.decode(Array(plain.utf8)), bytes.starts(with: "1;".utf8),
             let cursor = Int(String(decoding: bytes.dropFirst(2), as: UTF8.self)), cursor > 0
-        else { throw RefusedCall(400, detail: "The continuation token is not valid") }
+        else { throw .invalid("The continuation token is not valid") }
         return cursor
     }
 }

@@ -99,7 +99,7 @@ enum HubPlatform: String, CaseIterable, Sendable {
             let form = try DeviceToken.normalForm(handle, on: platform)
             guard platform == .browser || form.utf8.count == handle.utf8.count else { throw .notHexadecimal }
         } catch {
-            throw RefusedCall(400, detail: error.description)
+            throw .invalid(error.description)
         }
     }
 }
