@@ -19,7 +19,7 @@ public struct Table {
 
     private let columns: [Column]
     private var rows: [[String]] = []
-    /// What programs get of the rows, as JSON objects.
+    /// The rows for programs, as JSON objects.
     private(set) var objects: [[UInt8]] = []
     /// On a terminal long cells go on in the next line, instead of the last column being cut.
     var wrapsCells = false

@@ -102,10 +102,7 @@ enum IDCancellation {
             throw invocation.failure(error, settings.kafka, to: "write to \(topic.name)")
         }
         invocation.streams.note("\(records.count) cancellation\(records.count == 1 ? "" : "s") written to \(topic.name)")
-        // Of no use to who may not read reports.
-        if let note = (try? context.fleet())??.cancellationNote(topic: topic.name, at: Deadline.milliseconds()) {
-            invocation.streams.note(note)
-        }
+        invocation.noteWorkers(withoutCancellation: context)
         published.waitForResults(until: Deadline(after: context.timeout), unless: context.isCancelled)
         let requests = published.all
         try report(requests, invocation)

@@ -65,11 +65,7 @@ struct ScopeCancellation {
             "\(order.id) \(order.sentence), published until \(order.since.text): \(Counted.text(counts.waiting + counts.delayed, "request", "requests")) "
                 + "can still be ended; what was begun, \(counts.running) at most, is not undone, and its further attempts are not made"
         )
-        // Of no use to who may not read reports.
-        let topic = context.topics.control
-        if let note = (try? context.fleet())??.cancellationNote(topic: topic, at: Deadline.milliseconds()) {
-            invocation.streams.note(note)
-        }
+        invocation.noteWorkers(withoutCancellation: context)
         return invocation.arguments.has("wait") ? try wait(by: context, settings: settings) : .done
     }
 

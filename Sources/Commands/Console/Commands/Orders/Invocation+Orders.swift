@@ -32,6 +32,12 @@ extension Invocation {
         return error
     }
 
+    /// Notes which workers do not cancel, if any. Of no use to who may not read reports.
+    func noteWorkers(withoutCancellation context: JobContext) {
+        let note = (try? context.fleet())??.cancellationNote(topic: context.topics.control, at: Deadline.milliseconds())
+        if let note { streams.note(note) }
+    }
+
     /// Reads the orders that were given until now.
     func orderBook(_ settings: Settings, context: JobContext) throws(CommandFailure) -> OrderBook {
         try namingRight("Read", on: context.topics.control) { () throws(CommandFailure) in

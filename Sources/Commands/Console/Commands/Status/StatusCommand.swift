@@ -101,19 +101,9 @@ private enum StatusCommand {
         try streams.out(telling.heading)
         for line in report.orderLines { try streams.out(Sanitised.line(line, atMost: lineLength)) }
         for reason in report.reasons { try streams.out((reason.isStuck ? "stuck: " : "note: ") + Sanitised.line(reason.text)) }
-        try streams.out("")
-        try streams.out(.table, telling.topics, [])
-        if let partitions = telling.partitions(all: format == .wide) {
+        for case let table? in [telling.topics, telling.partitions(all: format == .wide), telling.loops, telling.hubs] {
             try streams.out("")
-            try streams.out(.table, partitions, [])
-        }
-        if let loops = telling.loops {
-            try streams.out("")
-            try streams.out(.table, loops, [])
-        }
-        if let hubs = telling.hubs {
-            try streams.out("")
-            try streams.out(.table, hubs, [])
+            try streams.out(.table, table, [])
         }
         for gap in report.unasked { streams.note("not asked: \(Sanitised.line(gap.text(brokers: report.brokers)))") }
     }
