@@ -38,6 +38,11 @@ extension Invocation {
         return try arguments.duration("timeout") ?? standard ?? .seconds(30)
     }
 
+    /// The value of a job's action, whose failure is thrown in a person's words. A job without settings needs no brokers.
+    func perform<Value: ~Copyable>(
+        _ action: @autoclosure () throws(JobFailure) -> Value, with settings: Settings?
+    ) throws(CommandFailure) -> Value { try perform(settings, action) }
+
     /// Does something of a job, whose failure is thrown in a person's words. A job without settings needs no brokers.
     func perform<Value: ~Copyable>(
         _ settings: Settings? = nil, _ body: () throws(JobFailure) -> Value

@@ -63,9 +63,7 @@ enum IDCancellation {
         let named = try records(invocation)
         let (settings, context) = try invocation.job()
         Interruption.catchSignals()
-        let unknown = try invocation.perform(settings) { () throws(JobFailure) in
-            try context.unknownIDs(among: Set(named.map(\.requestID)))
-        }
+        let unknown = try invocation.perform(context.unknownIDs(among: Set(named.map(\.requestID))), with: settings)
         let records = unknown.isCertain ? named.filter { !unknown.ids.contains($0.requestID) } : named
         report(unknown, to: invocation.streams)
         guard !records.isEmpty else {
@@ -89,7 +87,7 @@ enum IDCancellation {
         _ records: [CancelRecord], by invocation: Invocation, settings: Settings, context: JobContext
     ) throws(CommandFailure) -> ExitCode {
         let name = context.topics.control
-        let (producer, topics) = try invocation.perform(settings) { () throws(JobFailure) in try context.writer(to: [name]) }
+        let (producer, topics) = try invocation.perform(context.writer(to: [name]), with: settings)
         defer { producer.close(timeout: .zero) }
         guard let topic = topics[name] else { throw CommandFailure(.failed, "the topic \(name) is not known") }
         let follower = try invocation.resultFollower(settings, context: context)

@@ -70,9 +70,7 @@ struct ScopeCancellation {
     }
 
     private func counts(by context: JobContext, settings: Settings) throws(CommandFailure) -> ScopeCounts {
-        try invocation.perform(settings) { () throws(JobFailure) in
-            try context.counts(in: order.scope, from: from, until: order.since)
-        }
+        try invocation.perform(context.counts(in: order.scope, from: from, until: order.since), with: settings)
     }
 
     private func write(_ counts: ScopeCounts, isWritten: Bool) throws(CommandFailure) {

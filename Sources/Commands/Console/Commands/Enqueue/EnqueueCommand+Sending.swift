@@ -15,7 +15,7 @@ extension EnqueueCommand {
         let topics = settings.kafka.topics.ofRequests
         let used = Set(requests.map { topics.name(for: $0.priority) })
         let names = topics.all.filter { used.contains($0) }
-        let (producer, handles) = try invocation.perform(settings) { () throws(JobFailure) in try context.writer(to: names) }
+        let (producer, handles) = try invocation.perform(context.writer(to: names), with: settings)
         defer { producer.close(timeout: .zero) }
         let follower = try invocation.resultFollower(settings, context: context)
         defer { follower?.close() }

@@ -189,7 +189,7 @@ enum ExplainCommand {
     private static func standing(_ invocation: Invocation) throws(CommandFailure) -> StandingOrders {
         let settings = try invocation.settings()
         let context = invocation.jobContext(settings, timeout: .seconds(10))
-        let book = try invocation.perform(settings) { () throws(JobFailure) in try context.orderBook() }
+        let book = try invocation.perform(context.orderBook(), with: settings)
         return StandingOrders(book, now: Timestamp(milliseconds: context.now()))
     }
 }

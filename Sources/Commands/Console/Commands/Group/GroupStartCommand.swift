@@ -50,21 +50,19 @@ private enum GroupStartCommand {
         let (settings, context) = try invocation.job()
         Interruption.catchSignals()
         let terms = settings.groupTerms
-        let start = try invocation.perform(settings) { () throws(JobFailure) in try GroupStart(terms, context: context) }
+        let start = try invocation.perform(GroupStart(terms, context: context), with: settings)
         let requestTopics = Set(terms.requests)
         try requireNoMembers(of: start, in: settings, for: invocation)
         let all = try invocation.perform(settings, start.positions)
         let named = try Self.named(arguments.operands, of: all, requestTopics, settings, place)
         let chosen = named.filter { replaces || $0.committed == nil }
-        let rows = try invocation.perform(settings) { () throws(JobFailure) in
-            try start.rows(at: place, for: chosen, of: all)
-        }
+        let rows = try invocation.perform(start.rows(at: place, for: chosen, of: all), with: settings)
         let isDry = arguments.has("dry-run")
         if !isDry && !rows.isEmpty {
             try confirm(rows, place, invocation)
             // Reading may have taken long.
             try requireNoMembers(of: start, in: settings, for: invocation)
-            try invocation.perform(settings) { () throws(JobFailure) in try start.write(rows) }
+            try invocation.perform(start.write(rows), with: settings)
         }
         try report(rows, place, isDry, invocation)
         let names = Set(chosen.map(\.partition))

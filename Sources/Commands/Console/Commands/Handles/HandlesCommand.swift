@@ -38,12 +38,10 @@ enum HandlesCommand {
             throw .usage("--hub: there is no such hub; there are \(names)")
         }
         let container = try container(of: hub, settings: settings, context: context, invocation: invocation)
-        let blobs = try invocation.perform { () throws(JobFailure) in try container.blobs() }
+        let blobs = try invocation.perform(container.blobs(), with: nil)
             .filter { ($0.modified?.milliseconds ?? .max) >= since }
         let isDry = invocation.arguments.has("dry-run")
-        var collection = try invocation.perform(settings) { () throws(JobFailure) in
-            try FeedbackCollection(of: container, isDry: isDry, context: context)
-        }
+        var collection = try invocation.perform(FeedbackCollection(of: container, isDry: isDry, context: context), with: settings)
         var progress = ProgressPace(invocation.streams)
         let ending = Result<Void, CommandFailure> { () throws(CommandFailure) in
             try invocation.perform(settings) { () throws(JobFailure) in

@@ -38,9 +38,7 @@ enum GiveOrderCommand {
             for note in notes(reach, on: order, by: settings) { invocation.streams.note(note) }
             return .done
         }
-        let reach = try invocation.perform(settings) { () throws(JobFailure) in
-            try context.reach(of: order.id, within: context.timeout)
-        }
+        let reach = try invocation.perform(context.reach(of: order.id, within: context.timeout), with: settings)
         guard let reach else {
             throw CommandFailure(
                 .failed, "it is written, but there is no topic \(context.topics.status), on which workers say that they obey",

@@ -30,7 +30,7 @@ enum FailedCommand {
         let (settings, context) = try invocation.job()
         let answers = try invocation.results(context)
         let history = try history(settings, context, invocation)
-        let (tally, count) = try invocation.perform(settings) { () throws(JobFailure) in try answers.failures(filter, history) }
+        let (tally, count) = try invocation.perform(answers.failures(filter, history), with: settings)
         if wanted.terms.isEmpty { try noteDeadLetters(wanted, history, answers, settings, invocation) }
         let groups = tally.groups.filter { $0.openCount > 0 || invocation.arguments.has("all") }
         guard !groups.isEmpty else { throw nothing(tally, of: count) }
@@ -63,7 +63,7 @@ enum FailedCommand {
         _ settings: Settings, _ context: JobContext, _ invocation: Invocation
     ) throws(CommandFailure) -> ReplayHistory {
         do throws(CommandFailure) {
-            return try invocation.perform(settings) { () throws(JobFailure) in try context.jobLog() }.history
+            return try invocation.perform(context.jobLog(), with: settings).history
         } catch {
             guard error.code == .notAllowed else { throw error }
             invocation.streams.note("what was repaired is not known, and counts as open: \(error.message)")
@@ -76,7 +76,7 @@ enum FailedCommand {
         _ times: ResultFilter, _ history: ReplayHistory, _ answers: ResultAnswers, _ settings: Settings, _ invocation: Invocation
     ) throws(CommandFailure) {
         do throws(CommandFailure) {
-            let found = try invocation.perform(settings) { () throws(JobFailure) in try answers.deadLetters(times, history) }
+            let found = try invocation.perform(answers.deadLetters(times, history), with: settings)
             guard let found, found.count > 0 else { return }
             let letters = Counted.text(
                 found.count, "dead letter, which was not understood", "dead letters, which were not understood")

@@ -19,7 +19,7 @@ enum ListCommand {
             return try Self.page(of: limit, matching: filter, by: search)
         }
         if let page, !page.rows.isEmpty || filter.needsRequests { return try write(page, of: filter, for: invocation) }
-        let records = try invocation.perform(settings) { () throws(JobFailure) in try answers.newest(limit, filter) }
+        let records = try invocation.perform(answers.newest(limit, filter), with: settings)
         guard !records.isEmpty else { throw CommandFailure(.nothingMatched, "no result matches") }
         guard !invocation.showsRows else {
             try write(records.map { SearchRow($0) }, of: filter, for: invocation)

@@ -17,9 +17,8 @@ enum ShowCommand {
         let answers = try invocation.results(context)
         let isWaiting = invocation.arguments.has("wait")
         if isWaiting { Interruption.catchSignals() }
-        let life = try invocation.perform(settings) { () throws(JobFailure) in
-            try find(id, filter, answers, waiting: isWaiting ? context.timeout : nil, invocation.streams)
-        }
+        let life = try invocation.perform(
+            find(id, filter, answers, waiting: isWaiting ? context.timeout : nil, invocation.streams), with: settings)
         guard let latest = life.latest else {
             if isWaiting {
                 throw CommandFailure(
@@ -27,7 +26,7 @@ enum ShowCommand {
                     hint: "without --wait it says where it is")
             }
             var search = WhereaboutsSearch(for: id, in: settings.groupTerms, context: context)
-            let report = try invocation.perform(settings) { () throws(JobFailure) in try search.run() }
+            let report = try invocation.perform(search.run(), with: settings)
             var story = RequestStory(report)
             let place = report.place
             if let place { story.take(from: context, at: place, by: settings) }
@@ -45,7 +44,7 @@ enum ShowCommand {
         // The request that had the id first may be on its way, as the gateway says of it, too.
         if life.final?.repeatsItsID == true {
             var search = WhereaboutsSearch(for: id, in: settings.groupTerms, context: context)
-            let report = try invocation.perform(settings) { () throws(JobFailure) in try search.run() }
+            let report = try invocation.perform(search.run(), with: settings)
             if ![.done, .unknown].contains(report.whereabouts.state) {
                 story = RequestStory(report)
                 place = report.place

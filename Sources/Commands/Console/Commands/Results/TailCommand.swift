@@ -14,9 +14,7 @@ enum TailCommand {
         let (settings, context) = try invocation.job()
         let scan = ResultAnswers(context).scan
         Interruption.catchSignals()
-        let reader = try invocation.perform(settings) { () throws(JobFailure) in
-            try scan.open(filter.since.map { .time($0) } ?? .end, .never)
-        }
+        let reader = try invocation.perform(scan.open(filter.since.map { .time($0) } ?? .end, .never), with: settings)
         defer { reader.close() }
         invocation.streams.note("following \(settings.kafka.topics.results); Ctrl-C ends it")
         if invocation.arguments.format() == .csv { try invocation.streams.out(ResultTable.of([]).csv[0]) }

@@ -8,7 +8,7 @@ enum IncidentsListing {
     /// Reads the incidents of the last days, and writes them, the newest first.
     static func run(_ invocation: Invocation, with settings: Settings, in context: JobContext) throws(CommandFailure) -> ExitCode
     {
-        let list = try invocation.perform(settings) { () throws(JobFailure) in try context.incidents() }
+        let list = try invocation.perform(context.incidents(), with: settings)
         let now = context.now()
         let incidents = list?.incidents(since: now - IncidentList.span) ?? []
         var table = Table([

@@ -45,9 +45,7 @@ private enum TopicsCommands {
             return try plan(invocation, partitions: partitions ?? 12, replication: replication ?? 3)
         }
         let (setup, settings) = try setup(invocation)
-        let creation = try invocation.perform(settings) { () throws(JobFailure) in
-            try setup.create(partitions: partitions, replication: replication)
-        }
+        let creation = try invocation.perform(setup.create(partitions: partitions, replication: replication), with: settings)
         var report = TopicReport()
         var failures: [KafkaError] = []
         for (role, count, answer) in creation.topics {

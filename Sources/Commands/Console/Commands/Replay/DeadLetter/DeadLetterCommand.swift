@@ -23,7 +23,7 @@ enum DeadLetterCommand {
         header.reason = try PlanCommand.reason(invocation) ?? ""
         if !arguments.has("dry-run") { try RunCommand.requireReason(header) }
         header.edits = arguments.values("set")
-        let edits = try invocation.perform { () throws(JobFailure) in try header.manner() }.edits
+        let edits = try invocation.perform(header.manner(), with: nil).edits
         let (named, replacement) = try letters(invocation)
         let path = arguments.value("file") ?? "replay-\(header.jobID).ndjson"
         let (settings, context) = try invocation.job()

@@ -9,7 +9,7 @@ import Settings
 enum JobCommands {
     static func list(_ invocation: Invocation) throws(CommandFailure) -> ExitCode {
         let (settings, context) = try invocation.job()
-        let jobs = try invocation.perform(settings) { () throws(JobFailure) in try context.jobStates() }.newestFirst
+        let jobs = try invocation.perform(context.jobStates(), with: settings).newestFirst
         guard !jobs.isEmpty else { throw CommandFailure(.nothingMatched, "no replay was ever run") }
         try write(jobs, invocation)
         return .done
@@ -17,8 +17,8 @@ enum JobCommands {
 
     static func status(_ invocation: Invocation) throws(CommandFailure) -> ExitCode {
         let (settings, context) = try invocation.job()
-        let job = try find(try invocation.perform(settings) { () throws(JobFailure) in try context.jobStates() }, invocation)
-        let outcomes = try invocation.perform(settings) { () throws(JobFailure) in try context.outcomes(of: job) }
+        let job = try find(try invocation.perform(context.jobStates(), with: settings), invocation)
+        let outcomes = try invocation.perform(context.outcomes(of: job), with: settings)
         let now = invocation.surroundings.now()
         guard invocation.arguments.format() == .table else {
             try invocation.streams.out(job.json(now: now, outcomes: outcomes) + [UInt8(ascii: "\n")])
@@ -54,12 +54,10 @@ enum JobCommands {
     private static func request(_ kind: JobCommand.Kind, _ invocation: Invocation) throws(CommandFailure) -> ExitCode {
         Interruption.catchSignals()
         let (settings, context) = try invocation.job()
-        let job = try find(try invocation.perform(settings) { () throws(JobFailure) in try context.jobStates() }, invocation)
+        let job = try find(try invocation.perform(context.jobStates(), with: settings), invocation)
         let id = job.record.jobID
         let actor = try PlanCommand.actor(invocation)
-        let answer = try invocation.perform(settings) { () throws(JobFailure) in
-            try context.request(kind, of: job, actor: actor)
-        }
+        let answer = try invocation.perform(context.request(kind, of: job, actor: actor), with: settings)
         switch answer {
         case .done(let job):
             try write([job], invocation)

@@ -54,7 +54,7 @@ enum PlanCommand {
         header.exceptions = exceptions
         header.expiry = try expiry(arguments, now: now)
         header.edits = arguments.values("set")
-        let edits = try invocation.perform { () throws(JobFailure) in try header.manner() }.edits
+        let edits = try invocation.perform(header.manner(), with: nil).edits
         let hubs = settings.hubNames
         try requireHub(edits, among: hubs)
         let path = arguments.value("file") ?? "replay-\(header.jobID).ndjson"
@@ -86,7 +86,7 @@ enum PlanCommand {
             guard invocation.arguments.operands.isEmpty else {
                 throw .usage("--leftovers takes the filter of the plan; give one of the two")
             }
-            let earlier = try invocation.perform { () throws(JobFailure) in try ReplayPlanReader(path) }.header
+            let earlier = try invocation.perform(ReplayPlanReader(path), with: nil).header
             guard earlier.source == .results else {
                 throw .usage("--leftovers: `pushfan replay deadletter` finds what it has left itself")
             }

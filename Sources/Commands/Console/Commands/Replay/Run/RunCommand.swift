@@ -10,7 +10,7 @@ enum RunCommand {
     static func run(_ invocation: Invocation) throws(CommandFailure) -> ExitCode {
         Interruption.catchSignals()
         let path = try planPath(invocation)
-        var header = try invocation.perform { () throws(JobFailure) in try ReplayPlanReader(path) }.header
+        var header = try invocation.perform(ReplayPlanReader(path), with: nil).header
         if let reason = try PlanCommand.reason(invocation) { header.reason = reason }
         if invocation.arguments.has("actor") { header.actor = try PlanCommand.actor(invocation) }
         return try run(header, path, invocation)
@@ -21,9 +21,8 @@ enum RunCommand {
         try requireReason(header)
         guard header.counts.requests > 0 else { throw CommandFailure(.nothingMatched, "there is nothing to replay in \(path)") }
         let (settings, context) = try invocation.job()
-        let replay = try invocation.perform(settings) { () throws(JobFailure) in
-            try PreparedReplay(path: path, reason: header.reason, actor: header.actor, context)
-        }
+        let replay = try invocation.perform(
+            PreparedReplay(path: path, reason: header.reason, actor: header.actor, context), with: settings)
         if let job = replay.job, replay.isFinished { return try reportFinished(job, path, invocation) }
         if replay.gone.count > 0 { invocation.streams.note(replay.gone.text) }
         try invocation.confirm(header.counts.requests, to: "replayed")
