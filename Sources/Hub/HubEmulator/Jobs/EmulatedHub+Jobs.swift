@@ -108,23 +108,20 @@ extension HubState {
     /// Imports one line, and returns the registration as it is then, or as it was.
     private mutating func perform(_ job: HubJob, line: [UInt8]) throws(RefusedCall) -> String {
         guard let description = Markup.read(line) else { throw .invalid("The line is not well-formed XML") }
-        if job.kind == .create {
-            var registration = try RegistrationReader.read(description)
-            registration.id = identifiers.registrationID()
-            registration.writtenAt = job.createdAt
-            write(registration)
-            return RegistrationWriter.line(registration)
+        var existing: Registration?
+        if job.kind != .create {
+            existing = description.value("RegistrationId").flatMap { registrations[$0] }
+            guard existing != nil else {
+                throw RefusedCall(404, detail: "The element RegistrationId is missing, or there is no such registration")
+            }
         }
-        guard let id = description.value("RegistrationId"), let existing = registrations[id] else {
-            throw RefusedCall(404, detail: "The element RegistrationId is missing, or there is no such registration")
-        }
-        if job.kind == .delete {
-            registrations.remove(id)
+        if job.kind == .delete, let existing {
+            registrations.remove(existing.id)
             return RegistrationWriter.line(existing)
         }
         var registration = try RegistrationReader.read(description)
-        registration.id = id
-        registration.etag = existing.etag + 1
+        registration.id = existing?.id ?? identifiers.registrationID()
+        registration.etag = (existing?.etag ?? 0) + 1
         registration.writtenAt = job.createdAt
         write(registration)
         return RegistrationWriter.line(registration)

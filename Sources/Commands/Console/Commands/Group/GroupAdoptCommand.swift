@@ -22,7 +22,7 @@ extension Command {
         readOn: "pushfan help operations", run: GroupAdoptCommand.run)
 }
 
-private enum GroupAdoptCommand {
+enum GroupAdoptCommand {
     static func run(_ invocation: Invocation) throws(CommandFailure) -> ExitCode {
         let isDry = invocation.arguments.has("dry-run")
         let (settings, context) = try invocation.job()
@@ -42,11 +42,7 @@ private enum GroupAdoptCommand {
         } catch {
             throw invocation.failure(error, settings.kafka, to: "look at the groups")
         }
-        guard memberCount == 0 else {
-            throw CommandFailure(
-                .refused, "\(Counted.text(memberCount, "worker is", "workers are")) in one of the two groups",
-                hint: "stop them, and wait for kafka.session_timeout: a member that has gone counts until then")
-        }
+        try requireNoMembers(memberCount, of: "one of the two groups")
         do throws(KafkaError) {
             try adoption.run()
         } catch {
@@ -57,6 +53,14 @@ private enum GroupAdoptCommand {
         guard adoption.hasPositions else { throw noGroup(old, settings.kafka) }
         try report(adoption.rows, isDry, invocation)
         return adoption.rows.contains { $0.unknown > 0 } ? .partlyFailed : .done
+    }
+
+    /// Fails where a group has members.
+    static func requireNoMembers(_ count: Int, of group: String) throws(CommandFailure) {
+        guard count > 0 else { return }
+        throw CommandFailure(
+            .refused, "\(Counted.text(count, "worker is", "workers are")) in \(group)",
+            hint: "stop them, and wait for kafka.session_timeout: a member that has gone counts until then")
     }
 
     private static func noGroup(_ old: String, _ settings: KafkaSettings) -> CommandFailure {

@@ -52,7 +52,7 @@ private enum GroupStartCommand {
         let terms = settings.groupTerms
         let start = try invocation.perform(GroupStart(terms, context: context), with: settings)
         let requestTopics = Set(terms.requests)
-        try requireNoMembers(of: start, in: settings, for: invocation)
+        try GroupAdoptCommand.requireNoMembers(invocation.perform(start.memberCount(), with: settings), of: "the group")
         let all = try invocation.perform(settings, start.positions)
         let named = try Self.named(arguments.operands, of: all, requestTopics, settings, place)
         let chosen = named.filter { replaces || $0.committed == nil }
@@ -61,7 +61,7 @@ private enum GroupStartCommand {
         if !isDry && !rows.isEmpty {
             try confirm(rows, place, invocation)
             // Reading may have taken long.
-            try requireNoMembers(of: start, in: settings, for: invocation)
+            try GroupAdoptCommand.requireNoMembers(invocation.perform(start.memberCount(), with: settings), of: "the group")
             try invocation.perform(start.write(rows), with: settings)
         }
         try report(rows, place, isDry, invocation)
@@ -75,17 +75,6 @@ private enum GroupStartCommand {
                     + "those that hold their first record begin at it")
         }
         return .done
-    }
-
-    private static func requireNoMembers(
-        of start: GroupStart, in settings: Settings, for invocation: Invocation
-    ) throws(CommandFailure) {
-        let count = try invocation.perform(settings, start.memberCount)
-        guard count == 0 else {
-            throw CommandFailure(
-                .refused, "\(Counted.text(count, "worker is", "workers are")) in the group",
-                hint: "stop them, and wait for kafka.session_timeout: a member that has gone counts until then")
-        }
     }
 
     /// The partitions that operands name. Without operands, all partitions of requests, and with `finished` also those of waiting
