@@ -6,7 +6,6 @@ struct HubCall {
     let request: HTTPServerRequest
     /// The call's number in the records.
     let id: Int
-    let operation: HubOperation
     let moment: Moment
     let apiVersion: APIVersion
     let tier: HubEmulatorConfiguration.Tier

@@ -75,7 +75,6 @@ extension EmulatedHub {
 
     /// `GET /tags/{tag}/registrations`, in the standard tier only.
     func listRegistrations(_ call: HubCall, tagged tag: String) -> HubAnswer {
-        guard call.tier == .standard else { return call.refusedByTier() }
         let folded = tag.lowercased()
         return page(call, path: "tags/\(PercentEncoding.encoded(tag))/registrations") { $0.foldedTags.contains(folded) }
     }

@@ -4,7 +4,6 @@ import Synchronization
 extension EmulatedHub {
     /// `GET /messages/{id}`: the telemetry of a notification, once it is visible.
     func telemetry(_ call: HubCall, id: String) -> HubAnswer {
-        guard call.tier == .standard else { return call.refusedByTier() }
         guard HubIdentifiers.isNotificationID(id) else { return .error(400, detail: "The notification id is not valid") }
         let record = state.withLock { $0.telemetry[id] }
         guard let record, let shown = record.shown(at: call.moment.milliseconds) else {
@@ -22,7 +21,6 @@ extension EmulatedHub {
 
     /// `GET /feedbackcontainer`: a link to the container with the push services' reports, as plain text.
     func feedbackContainer(_ call: HubCall) -> HubAnswer {
-        guard call.tier == .standard else { return call.refusedByTier() }
         guard let link = blobs.link(to: Self.feedbackPath, at: origin(of: call), from: call.moment, isContainer: true) else {
             return .empty(500)
         }
