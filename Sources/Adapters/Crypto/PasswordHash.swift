@@ -1,4 +1,4 @@
-import Basics
+public import Basics
 import COpenSSL
 
 /// The hash of a password, with all that is needed to check one: `$scrypt$ln=14,r=8,p=1$SALT$HASH`.
@@ -152,11 +152,7 @@ extension PasswordHash: Equatable {
     }
 }
 
-extension PasswordHash: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension PasswordHash: Concealed {
     /// Says what it is, but neither salt nor hash.
     public var description: String { "PasswordHash(redacted)" }
-    /// The same as `description`.
-    public var debugDescription: String { description }
-    /// A mirror without children, so that a dump cannot show the hash.
-    public var customMirror: Mirror { Mirror(self, children: [:]) }
 }

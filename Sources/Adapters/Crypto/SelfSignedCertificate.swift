@@ -1,4 +1,4 @@
-import Basics
+public import Basics
 import COpenSSL
 
 /// A new P-256 key with an X.509 v3 certificate that it signed itself, for a server on a developer's machine.
@@ -115,11 +115,7 @@ extension SelfSignedCertificate {
     }
 }
 
-extension SelfSignedCertificate: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension SelfSignedCertificate: Concealed {
     /// Says what it is, but never the private key.
     public var description: String { "SelfSignedCertificate(private key redacted)" }
-    /// The same as `description`.
-    public var debugDescription: String { description }
-    /// A mirror without children, so that a dump cannot show the private key.
-    public var customMirror: Mirror { Mirror(self, children: [:]) }
 }

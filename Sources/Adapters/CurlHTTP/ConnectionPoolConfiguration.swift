@@ -1,4 +1,4 @@
-import Basics
+public import Basics
 public import HTTP1
 
 /// The destination of a pool's connections, and their lifetime.
@@ -99,11 +99,7 @@ public struct ConnectionPoolConfiguration: Hashable, Sendable {
     }
 }
 
-extension ConnectionPoolConfiguration: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension ConnectionPoolConfiguration: Concealed {
     /// Scheme, host and port, but never the login of a proxy.
     public var description: String { "\(scheme.rawValue)://\(authority)" }
-    /// The same as `description`.
-    public var debugDescription: String { description }
-    /// A mirror without children, so that a dump cannot show the login of a proxy.
-    public var customMirror: Mirror { Mirror(self, children: [:]) }
 }

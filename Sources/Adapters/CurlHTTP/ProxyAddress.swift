@@ -1,4 +1,4 @@
-import Basics
+public import Basics
 
 /// The place of a proxy and the way to reach it, as libcurl reads its URL (CURLOPT_PROXY(3)).
 ///
@@ -95,11 +95,7 @@ public struct ProxyAddress: Hashable, Sendable {
     }
 }
 
-extension ProxyAddress: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension ProxyAddress: Concealed {
     /// Scheme, host and port, but never the login.
     public var description: String { "\(scheme.rawValue)://\(authority)" }
-    /// The same as `description`.
-    public var debugDescription: String { description }
-    /// A mirror without children, so that a dump cannot show the login.
-    public var customMirror: Mirror { Mirror(self, children: [:]) }
 }

@@ -1,3 +1,5 @@
+public import Basics
+
 /// A notification hub's connection string: where the namespace is and which key signs.
 ///
 /// `Endpoint=sb://{namespace}.servicebus.windows.net/;SharedAccessKeyName={policy};SharedAccessKey={key}`. The official
@@ -63,11 +65,7 @@ public struct ConnectionString: Sendable {
     ]
 }
 
-extension ConnectionString: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension ConnectionString: Concealed {
     /// The policy's name, never the key.
     public var description: String { "ConnectionString(policy: \(credential.policy))" }
-    /// The same as `description`.
-    public var debugDescription: String { description }
-    /// A mirror without children.
-    public var customMirror: Mirror { Mirror(self, children: [:]) }
 }

@@ -68,13 +68,9 @@ public struct SASToken: Sendable {
     }
 }
 
-extension SASToken: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension SASToken: Concealed {
     /// The expiry, never the signature.
     public var description: String { "SASToken(expires: \(expiry))" }
-    /// The same as `description`.
-    public var debugDescription: String { description }
-    /// A mirror without children.
-    public var customMirror: Mirror { Mirror(self, children: [:]) }
 }
 
 extension PercentEncoding {

@@ -1,3 +1,4 @@
+public import Basics
 import Crypto
 
 /// The text of a `SharedAccessKey`, which no description, dump or interpolation shows.
@@ -17,11 +18,7 @@ extension SecretKey: Equatable {
     }
 }
 
-extension SecretKey: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension SecretKey: Concealed {
     /// Always `<redacted>`.
     public var description: String { "<redacted>" }
-    /// Always `<redacted>`.
-    public var debugDescription: String { description }
-    /// A mirror without children.
-    public var customMirror: Mirror { Mirror(self, children: [:]) }
 }

@@ -1,4 +1,4 @@
-import Basics
+public import Basics
 public import Crypto
 
 /// A publisher's key as the file has it: everything but the secret, of which only the SHA-256 is kept.
@@ -34,13 +34,9 @@ public struct APIKey: Sendable, Equatable, Identifiable {
     }
 }
 
-extension APIKey: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension APIKey: Concealed {
     /// The id of the key, never the hash.
     public var description: String { "APIKey(\(id))" }
-    /// The same as `description`.
-    public var debugDescription: String { description }
-    /// A mirror without children, so that a dump cannot show the hash.
-    public var customMirror: Mirror { Mirror(self, children: [:]) }
 }
 
 /// A key with its secret: to be shown once, and not kept.
@@ -65,11 +61,7 @@ public struct NewKey: Sendable {
     }
 }
 
-extension NewKey: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension NewKey: Concealed {
     /// A fixed text, never the secret.
     public var description: String { "NewKey(redacted)" }
-    /// The same as `description`.
-    public var debugDescription: String { description }
-    /// A mirror without children, so that a dump cannot show the secret.
-    public var customMirror: Mirror { Mirror(self, children: [:]) }
 }

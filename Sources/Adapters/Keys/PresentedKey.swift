@@ -1,4 +1,4 @@
-import Basics
+public import Basics
 
 /// A key that a client sent in an `Authorization` header (RFC 6750, `Bearer`): `pf_ID_SECRET`.
 ///
@@ -62,11 +62,7 @@ public struct PresentedKey: Sendable {
     }
 }
 
-extension PresentedKey: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension PresentedKey: Concealed {
     /// A fixed text, never the secret.
     public var description: String { "PresentedKey(redacted)" }
-    /// The same as `description`.
-    public var debugDescription: String { description }
-    /// A mirror without children, so that a dump cannot show the secret.
-    public var customMirror: Mirror { Mirror(self, children: [:]) }
 }

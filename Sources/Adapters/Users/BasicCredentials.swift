@@ -1,4 +1,4 @@
-import Basics
+public import Basics
 
 /// Name and password of an `Authorization` header (RFC 7617, `Basic`), read as UTF-8.
 ///
@@ -44,11 +44,7 @@ public struct BasicCredentials: Sendable {
     private static func isControl(_ scalar: Unicode.Scalar) -> Bool { scalar.value < 0x20 || scalar.value == 0x7F }
 }
 
-extension BasicCredentials: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension BasicCredentials: Concealed {
     /// Says what it is, but never the password.
     public var description: String { "BasicCredentials(redacted)" }
-    /// The same as `description`.
-    public var debugDescription: String { description }
-    /// A mirror without children, so that a dump cannot show the password.
-    public var customMirror: Mirror { Mirror(self, children: [:]) }
 }

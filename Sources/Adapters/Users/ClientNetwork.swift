@@ -11,11 +11,7 @@ public struct ClientNetwork: Hashable, Sendable {
     }
 }
 
-extension ClientNetwork: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension ClientNetwork: Concealed {
     /// Says what it is. Whose it is belongs into no log.
     public var description: String { "ClientNetwork(redacted)" }
-    /// The same as `description`.
-    public var debugDescription: String { description }
-    /// A mirror without children, so that a dump cannot show the address.
-    public var customMirror: Mirror { Mirror(self, children: [:]) }
 }

@@ -102,11 +102,7 @@ public struct VerifiedCredentials: Sendable {
     }
 }
 
-extension VerifiedCredentials: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension VerifiedCredentials: Concealed {
     /// The number of headers that it remembers, but neither the key nor whose they are.
     public var description: String { "VerifiedCredentials(headers: \(count))" }
-    /// The same as `description`.
-    public var debugDescription: String { description }
-    /// A mirror without children, so that a dump cannot show the key.
-    public var customMirror: Mirror { Mirror(self, children: [:]) }
 }

@@ -90,9 +90,8 @@ extension Settings {
         }
         if let hub = self.hub(named: name) { return hub }
         problems.append(
-            SettingProblem(
-                key, origin: origin(of: key),
-                message: "\(SettingText.shown(name)) is a spread of hubs, and a gateway serves one hub",
+            problem(
+                key, message: "\(SettingText.shown(name)) is a spread of hubs, and a gateway serves one hub",
                 expected: "the name of a hub"))
         return nil
     }
@@ -120,15 +119,14 @@ extension Settings {
         }
         if !gateway.listen.isLoopback && gateway.allowsDemoSignIn {
             problems.append(
-                SettingProblem(
-                    "gateway.demo_auth", origin: origin(of: "gateway.demo_auth"),
-                    message: "is for loopback addresses only, and gateway.listen is \(address)", expected: "false"))
+                problem(
+                    "gateway.demo_auth", message: "is for loopback addresses only, and gateway.listen is \(address)",
+                    expected: "false"))
         }
         if !gateway.listen.isLoopback && gateway.trustedProxies.isEmpty {
             problems.append(
-                SettingProblem(
-                    "gateway.listen", origin: origin(of: "gateway.listen"),
-                    message: "\(address) is no loopback address, and passwords would come in clear text",
+                problem(
+                    "gateway.listen", message: "\(address) is no loopback address, and passwords would come in clear text",
                     expected: "a loopback address, or gateway.trust_proxy with the proxy that ends TLS"))
         }
         return problems
@@ -151,8 +149,8 @@ extension Settings {
             return []
         }
         return [
-            SettingProblem(
-                "hub.user_tag", origin: origin(of: "hub.user_tag"), message: "\(SettingText.shown(pattern)) \(message)",
+            problem(
+                "hub.user_tag", message: "\(SettingText.shown(pattern)) \(message)",
                 expected: "for a gateway, a tag such as username:{user}")
         ]
     }

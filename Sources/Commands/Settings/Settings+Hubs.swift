@@ -134,7 +134,7 @@ extension Settings {
         do throws(HubAuthError) {
             return try read(text)
         } catch {
-            problems.append(SettingProblem(key, origin: origin(of: key), message: error.description))
+            problems.append(problem(key, message: error.description))
             return nil
         }
     }
@@ -144,6 +144,11 @@ extension Settings {
         let variable = SettingDefinition.variable(of: key)
         return SettingProblem(
             key, origin: .builtIn, message: "is not set; set it or the variable \(variable)", expected: expected)
+    }
+
+    /// The problem of a key's value.
+    func problem(_ key: String, message: String, expected: String? = nil) -> SettingProblem {
+        SettingProblem(key, origin: origin(of: key), message: message, expected: expected)
     }
 
     /// The source of a key's value.

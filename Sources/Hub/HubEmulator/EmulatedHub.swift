@@ -110,14 +110,14 @@ public final class EmulatedHub: Sendable {
 
     /// Answers one request, as the server does for requests from the network.
     public func handle(_ request: HTTPServerRequest) -> HTTPServerResponse {
-        if let route = AdminRoute(request) { return administer(route, for: request) }
+        if let answer = administer(request) { return answer }
         let now = clock()
         let (callID, fault, trackingID) = state.withLock { state in
             state.deliverDue(now: now)
             return (state.calls.nextID(), state.faults.strike(request, now: now), state.identifiers.trackingID())
         }
         let moment = Moment(milliseconds: now)
-        let route = HubRoute(method: request.method, rawPath: request.rawPath, hubName: configuration.hubName)
+        let route = HubRoute(of: request, hubName: configuration.hubName)
         let performed =
             fault?.effect.preventsCall == true
             ? nil : perform(request, callID: callID, route: route, moment: moment)
@@ -151,38 +151,14 @@ public final class EmulatedHub: Sendable {
             return .error(400, detail: "The api-version is missing or not valid: expected api-version=YYYY-MM in the query")
         }
         let call = HubCall(
-            request: request, id: callID, operation: operation, moment: moment, apiVersion: version, tier: configuration.tier,
+            request: request, id: callID, moment: moment, apiVersion: version, tier: configuration.tier,
             baseURL: baseURL(of: request))
-        return perform(call)
-    }
-
-    private func perform(_ call: HubCall) -> HubAnswer {
-        switch call.operation {
-        case .send: send(call)
-        case .sendBatch: sendBatch(call)
-        case .schedule: schedule(call)
-        case .cancelSchedule(let id): cancelSchedule(call, id: id)
-        case .telemetry(let id): telemetry(call, id: id)
-        case .feedbackContainer: feedbackContainer(call)
-        case .submitJob: submitJob(call)
-        case .listJobs: listJobs(call)
-        case .getJob(let id): getJob(call, id: id)
-        case .createRegistrationID: createRegistrationID(call)
-        case .createRegistration: createRegistration(call)
-        case .listRegistrations: listRegistrations(call)
-        case .listByTag(let tag): listRegistrations(call, tagged: tag)
-        case .putRegistration(let id): putRegistration(call, id: id)
-        case .getRegistration(let id): getRegistration(call, id: id)
-        case .deleteRegistration(let id): deleteRegistration(call, id: id)
-        case .putInstallation(let id): putInstallation(call, id: id)
-        case .getInstallation(let id): getInstallation(id: id)
-        case .patchInstallation(let id): patchInstallation(call, id: id)
-        case .deleteInstallation(let id): deleteInstallation(id: id)
-        }
+        guard operation.tiers.contains(call.tier) else { return call.refusedByTier() }
+        return operation.perform(self, call)
     }
 
     private func refusal(of request: HTTPServerRequest, for operation: HubOperation, at moment: Moment) -> SASRefusal? {
-        let rights = operation.rights(hasFilter: request.queryValue("$filter") != nil)
+        let rights = operation.rights
         let second = moment.milliseconds / 1000
         let key = GrantCache.Key(
             authorization: request.headers["Authorization"] ?? "",

@@ -6,7 +6,6 @@ struct HubCall {
     let request: HTTPServerRequest
     /// The call's number in the records.
     let id: Int
-    let operation: HubOperation
     let moment: Moment
     let apiVersion: APIVersion
     let tier: HubEmulatorConfiguration.Tier
@@ -33,7 +32,7 @@ struct HubCall {
 
 extension String {
     /// The first letter in upper case (ASCII).
-    fileprivate var capitalized: String { prefix(1).uppercased() + dropFirst() }
+    var capitalized: String { prefix(1).uppercased() + dropFirst() }
 }
 
 /// The api-version of a call: `YYYY-MM`.

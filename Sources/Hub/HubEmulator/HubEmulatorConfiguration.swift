@@ -69,7 +69,7 @@ public struct HubEmulatorConfiguration: Sendable {
     public func problems() -> [String] {
         var problems: [String] = []
         do { _ = try HubName(hubName) } catch { problems.append("hub name: \(error)") }
-        if AdminRoute.isReserved(hubName) {
+        if EmulatedHub.isReserved(hubName) {
             problems.append("hub name: '\(hubName)' is a path of the emulator itself")
         }
         if policies.isEmpty { problems.append("policies: at least one is needed") }

@@ -48,9 +48,9 @@ struct HubState: Sendable {
         plan.refuseDevices(of: &reach)
         reach.refuseBroken()
         for delivery in reach.rung {
-            let ring = Ring(
-                notificationID: notification.id, callID: notification.callID, at: now, format: notification.format,
-                template: delivery.template, body: keepsRecords ? delivery.body : [],
+            let ring = RingReport(
+                notificationID: notification.id, callID: notification.callID, milliseconds: now, format: notification.format,
+                template: delivery.template, bytes: keepsRecords ? delivery.body : [],
                 headers: keepsRecords ? delivery.headers : [:], collapseKey: delivery.collapseKey)
             devices.ring(ring, on: delivery.device, handle: delivery.handle)
         }

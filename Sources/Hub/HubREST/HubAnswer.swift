@@ -1,3 +1,4 @@
+import Basics
 public import Delivery
 public import HTTP1
 import PushModel
@@ -152,12 +153,8 @@ public struct HubAnswer: Sendable, Equatable {
     private static func stands(_ word: StaticString, at place: Int, in bytes: Span<UInt8>) -> Bool {
         guard place >= 0, bytes.count - place >= word.utf8CodeUnitCount else { return false }
         return word.withUTF8Buffer { letters in
-            for offset in letters.indices where lowerCase(bytes[place + offset]) != lowerCase(letters[offset]) { return false }
+            for offset in letters.indices where bytes[place + offset].lowercased != letters[offset].lowercased { return false }
             return true
         }
-    }
-
-    private static func lowerCase(_ byte: UInt8) -> UInt8 {
-        byte >= UInt8(ascii: "A") && byte <= UInt8(ascii: "Z") ? byte | 0x20 : byte
     }
 }

@@ -51,9 +51,7 @@ struct WholeBench {
     /// Measures throughput and latency with one worker, and allocations with another.
     func measure() throws -> Outcome {
         let topics = try broker.makeTopics("main", partitions: plan.partitions)
-        let feed = try freshly {
-            try RequestFeed(broker.kafka, topic: topics.requests, partitions: plan.partitions)
-        }
+        let feed = try feed(topics)
         defer { feed.close() }
         say("publishing \(plan.requests) requests")
         try feed.publish(plan.requests)
@@ -91,9 +89,7 @@ struct WholeBench {
         guard AllocationCounter.made != nil else { return nil }
         say("counting the allocations of \(count) requests, with a worker in this process")
         let topics = try broker.makeTopics("counted", partitions: plan.partitions)
-        let feed = try freshly {
-            try RequestFeed(broker.kafka, topic: topics.requests, partitions: plan.partitions)
-        }
+        let feed = try feed(topics)
         try feed.publish(count)
         feed.close()
         // The bench's own hub would be counted, too.
@@ -116,9 +112,7 @@ struct WholeBench {
     /// Takes a worker in this process through fixed courses of work.
     func runLoop() throws -> LoopRun.Report {
         let topics = try broker.makeTopics("loop", partitions: plan.partitions)
-        let feed = try freshly {
-            try RequestFeed(broker.kafka, topic: topics.requests, partitions: plan.partitions)
-        }
+        let feed = try feed(topics)
         defer { feed.close() }
         var own = environment
         own.connect(to: broker, topics: topics, hub: hub.connectionString, name: "pushfan-bench.\(run).loop")
@@ -147,6 +141,10 @@ struct WholeBench {
             maxConnections: settings.hub.maxConnections * settings.worker.loops,
             commitIntervalMilliseconds: settings.worker.commitInterval / .milliseconds(1), logLevel: settings.log.level.word,
             processorCount: ProcessInfo.processInfo.activeProcessorCount)
+    }
+
+    private func feed(_ topics: Topics) throws -> RequestFeed {
+        try freshly { try RequestFeed(broker.kafka, topic: topics.requests, partitions: plan.partitions) }
     }
 
     /// Does something again while topics that were made a moment ago are not known everywhere.

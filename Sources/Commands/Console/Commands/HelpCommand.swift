@@ -14,13 +14,11 @@ extension Command {
             "pushfan help --all", "pushfan help --man man1",
         ],
         groups: [
-            FlagGroup(
-                "Selection",
-                [
-                    Flag("all", nil, "Show the page of every command"),
-                    Flag("page", nil, "Show the page on TOPIC, also where a command has that name"),
-                    Flag("man", "DIR", "Write the pages of commands and settings into a folder, in the form of `man`"),
-                ])
+            .selection([
+                Flag("all", nil, "Show the page of every command"),
+                Flag("page", nil, "Show the page on TOPIC, also where a command has that name"),
+                Flag("man", "DIR", "Write the pages of commands and settings into a folder, in the form of `man`"),
+            ])
         ],
         readOn: "pushfan help exit-codes", acceptsSettings: false, run: HelpCommand.run)
 }

@@ -92,7 +92,17 @@ public struct FlagGroup: Sendable {
     }
 }
 
+extension Flag {
+    /// The time for which a command waits.
+    static func timeout(_ standard: String, _ summary: String = "How long to wait for the brokers") -> Flag {
+        Flag("timeout", "DURATION", summary, default: standard)
+    }
+}
+
 extension FlagGroup {
+    /// The flags that say what a command is about.
+    static func selection(_ flags: [Flag]) -> FlagGroup { FlagGroup("Selection", flags) }
+
     /// The format of the output. Every command that writes data has this flag.
     public static func output(_ formats: [OutputFormat] = OutputFormat.common, and more: [Flag] = []) -> FlagGroup {
         let names = formats.map(\.rawValue)
@@ -114,6 +124,9 @@ extension FlagGroup {
             SettingsSchema.all.first { $0.name == row.key }.map { Flag(row.name, row.placeholder, for: $0) }
         }
     }
+
+    /// Names the consumer group.
+    static let group = settings([("group", "NAME", "kafka.group_id")])
 
     /// Names the settings file.
     public static let configFile = Flag("config", "FILE", "Read settings from this YAML file", variable: "PUSHFAN_CONFIG")

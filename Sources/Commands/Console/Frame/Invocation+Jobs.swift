@@ -27,6 +27,23 @@ extension Invocation {
         return context
     }
 
+    /// The settings, and the context of a job that waits for as long as `--timeout` says.
+    func job() throws(CommandFailure) -> (settings: Settings, context: JobContext) {
+        let (timeout, settings) = (try timeout(), try settings())
+        return (settings, jobContext(settings, timeout: timeout))
+    }
+
+    /// The time that `--timeout` gives, or else the one that its help names.
+    func timeout() throws(CommandFailure) -> Duration {
+        let standard = command.flags.first { $0.name == "timeout" }?.defaultText.flatMap(TimeText.duration)
+        return try arguments.duration("timeout") ?? standard ?? .seconds(30)
+    }
+
+    /// The value of a job's action, whose failure is thrown in a person's words. A job without settings needs no brokers.
+    func perform<Value: ~Copyable>(
+        _ action: @autoclosure () throws(JobFailure) -> Value, with settings: Settings?
+    ) throws(CommandFailure) -> Value { try perform(settings, action) }
+
     /// Does something of a job, whose failure is thrown in a person's words. A job without settings needs no brokers.
     func perform<Value: ~Copyable>(
         _ settings: Settings? = nil, _ body: () throws(JobFailure) -> Value
@@ -37,11 +54,18 @@ extension Invocation {
             throw CommandFailure(error, brokers: settings?.kafka.bootstrapServers.joined(separator: ",") ?? "")
         }
     }
+}
 
-    /// The jobs up to now.
-    func jobLog(_ settings: Settings, timeout: Duration) throws(CommandFailure) -> JobLog {
-        let context = jobContext(settings, timeout: timeout)
-        return try perform(settings) { () throws(JobFailure) in try context.jobLog() }
+extension Invocation {
+    /// Asks for the number of requests, typed, when there are many to be `done`, such as `replayed`.
+    func confirm(_ count: Int, to done: String) throws(CommandFailure) {
+        guard count > PreparedReplay.unaskedCount, !arguments.has("yes") else { return }
+        guard streams.traits.isInputTerminal, streams.traits.isErrorTerminal else {
+            throw CommandFailure(
+                .refused, "\(count) requests would be \(done), and there is no terminal to ask on", hint: "--yes confirms it")
+        }
+        streams.note("\(count) requests will be \(done). Type this number to go on:")
+        guard try streams.inputLine() == String(count) else { throw CommandFailure(.refused, "nothing was \(done)") }
     }
 }
 

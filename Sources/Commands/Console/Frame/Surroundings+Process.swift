@@ -1,10 +1,11 @@
-import Glibc
+import EventLoop
 
 extension Surroundings {
     /// The process's own streams, environment and clock.
     public static func process() -> Surroundings {
         let environment = environmentOfProcess()
-        return Surroundings(streams: .standard(environment: environment), environment: environment, now: wallClock)
+        return Surroundings(
+            streams: .standard(environment: environment), environment: environment, now: WallClock.millisecondsSince1970)
     }
 
     /// The variables that the process was started with (proc(5), /proc/self/environ). Of two with one name the first counts.
@@ -15,11 +16,5 @@ extension Surroundings {
             return (String(decoding: entry[..<equals], as: UTF8.self), String(decoding: entry[(equals + 1)...], as: UTF8.self))
         }
         return Dictionary(pairs) { first, _ in first }
-    }
-
-    @Sendable private static func wallClock() -> Int64 {
-        var time = timespec()
-        clock_gettime(CLOCK_REALTIME, &time)
-        return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
     }
 }

@@ -19,6 +19,8 @@ public struct Table {
 
     private let columns: [Column]
     private var rows: [[String]] = []
+    /// The rows for programs, as JSON objects.
+    private(set) var objects: [[UInt8]] = []
     /// On a terminal long cells go on in the next line, instead of the last column being cut.
     var wrapsCells = false
 
@@ -39,6 +41,12 @@ public struct Table {
     /// Adds a row. Control characters in it are replaced.
     mutating func add(_ cells: [String]) {
         rows.append(cells.map { Sanitised.line($0, atMost: 4096) })
+    }
+
+    /// Adds a row that is the same for people and programs. A member that is nil is a hyphen in it.
+    mutating func add(_ members: KeyValuePairs<String, (any JSONMember)?>) {
+        add(members.map { ($0.value as? [String])?.joined(separator: ", ") ?? $0.value.map { "\($0)" } ?? "-" })
+        objects.append(JSONObject(members).bytes)
     }
 
     var narrow: Table { columns.contains(where: \.isWide) ? without { columns[$0].isWide } : self }
@@ -146,6 +154,11 @@ extension Table.Column {
 extension [[UInt8]] {
     /// Adds a JSON object with these members, without those that are nil or empty lists.
     mutating func add(_ members: KeyValuePairs<String, (any JSONMember)?>) { append(JSONObject(members).bytes) }
+}
+
+extension Invocation {
+    /// Writes a table whose rows are the same for people and programs, in the requested form.
+    func out(_ table: Table) throws(CommandFailure) { try streams.out(arguments.format(), table, table.objects) }
 }
 
 extension Streams {

@@ -69,7 +69,7 @@ struct SettingSources {
         let known = SettingVariables.known(definitions)
         for name in given.keys.sorted() where SettingVariables.isOurs(name) && !known.contains(name) {
             let hint = Self.hint(SettingVariables.nearest(to: name, among: known), for: name)
-            problems.append(SettingProblem(nil, origin: .variable(name), message: "there is no such setting" + hint))
+            note(nil, at: .variable(name), message: "there is no such setting" + hint)
         }
     }
 
@@ -77,8 +77,7 @@ struct SettingSources {
         let variable = definition.variable + "_FILE"
         guard !isRepeated else {
             let message = "both \(definition.variable) and \(variable) are set; keep one"
-            problems.append(SettingProblem(definition.name, origin: .variable(variable), message: message))
-            return
+            return note(definition.name, at: .variable(variable), message: message)
         }
         let origin = SettingOrigin.variableFile(variable: variable, path: path)
         guard let text = secret(in: path, of: definition, at: origin) else { return }
@@ -89,13 +88,13 @@ struct SettingSources {
     private mutating func secret(in path: String, of definition: SettingDefinition, at origin: SettingOrigin) -> String? {
         do {
             guard var text = String(validating: try readFile(path).withoutByteOrderMark, as: UTF8.self) else {
-                problems.append(SettingProblem(definition.name, origin: origin, message: "the file is not UTF-8 text"))
+                note(definition.name, at: origin, message: "the file is not UTF-8 text")
                 return nil
             }
             if text.last?.isNewline == true { text.removeLast() }
             return text
         } catch {
-            problems.append(SettingProblem(definition.name, origin: origin, message: "the file cannot be read: \(error)"))
+            note(definition.name, at: origin, message: "the file cannot be read: \(error)")
             return nil
         }
     }
@@ -109,9 +108,9 @@ struct SettingSources {
         do {
             try add(file: path, root: YAMLReader.read(try readFile(path), showing: SettingText.shown))
         } catch let error as YAMLError {
-            problems.append(SettingProblem(nil, origin: at(error.mark, path: path), message: error.message))
+            note(nil, at: at(error.mark, path: path), message: error.message)
         } catch {
-            problems.append(SettingProblem(nil, origin: origin, message: "the settings file \(path) cannot be read: \(error)"))
+            note(nil, at: origin, message: "the settings file \(path) cannot be read: \(error)")
         }
     }
 
@@ -132,16 +131,13 @@ struct SettingSources {
     private mutating func addNames(of entry: YAMLNode.Entry, at path: String) {
         guard case .mapping(let names) = entry.node.value else {
             if !entry.node.isAbsent {
-                problems.append(
-                    SettingProblem(
-                        entry.key, origin: at(entry.mark, path: path), message: "this is a section; expected names below it"))
+                note(entry.key, at: at(entry.mark, path: path), message: "this is a section; expected names below it")
             }
             return
         }
         for name in names {
             guard let fault = named.add(name.key, to: entry.key) else { continue }
-            problems.append(
-                SettingProblem(entry.key, origin: at(name.mark, path: path), message: "\(SettingText.shown(name.key)) \(fault)"))
+            note(entry.key, at: at(name.mark, path: path), message: "\(SettingText.shown(name.key)) \(fault)")
         }
     }
 
@@ -157,9 +153,7 @@ struct SettingSources {
             } else if case .mapping(let inner) = entry.node.value {
                 add(inner, below: name + ".", of: path)
             } else if !entry.node.isAbsent {
-                problems.append(
-                    SettingProblem(name, origin: at(entry.mark, path: path), message: "this is a section; expected keys below it")
-                )
+                note(name, at: at(entry.mark, path: path), message: "this is a section; expected keys below it")
             }
         }
     }
@@ -169,14 +163,10 @@ struct SettingSources {
         guard !entry.node.isAbsent else { return }
         let place = at(entry.mark, path: path)
         guard let file = Self.scalar(entry.node) else {
-            problems.append(
-                SettingProblem(
-                    definition.name, origin: place, message: "the value has the wrong shape", expected: "the path of a file"))
-            return
+            return note(definition.name, at: place, message: "the value has the wrong shape", expected: "the path of a file")
         }
         guard candidates[definition.name] == nil else {
-            problems.append(SettingProblem(definition.name, origin: place, message: "the key is given twice in this file"))
-            return
+            return note(definition.name, at: place, message: "the key is given twice in this file")
         }
         if let text = secret(in: file, of: definition, at: place) {
             candidates[definition.name] = SettingCandidate(input: .text(text), origin: place)
@@ -187,14 +177,10 @@ struct SettingSources {
         guard !entry.node.isAbsent else { return }
         let origin = at(entry.mark, path: path)
         guard let input = Self.input(entry.node, for: definition) else {
-            problems.append(
-                SettingProblem(
-                    definition.name, origin: origin, message: "the value has the wrong shape", expected: definition.allowed))
-            return
+            return note(definition.name, at: origin, message: "the value has the wrong shape", expected: definition.allowed)
         }
         guard candidates.updateValue(SettingCandidate(input: input, origin: origin), forKey: definition.name) == nil else {
-            problems.append(SettingProblem(definition.name, origin: origin, message: "the key is given twice in this file"))
-            return
+            return note(definition.name, at: origin, message: "the key is given twice in this file")
         }
     }
 
@@ -213,6 +199,10 @@ struct SettingSources {
 
     private static func scalar(_ node: YAMLNode) -> String? {
         if case .scalar(let text, _) = node.value { text } else { nil }
+    }
+
+    private mutating func note(_ key: String?, at origin: SettingOrigin, message: String, expected: String? = nil) {
+        problems.append(SettingProblem(key, origin: origin, message: message, expected: expected))
     }
 
     private func at(_ mark: YAMLMark, path: String) -> SettingOrigin {

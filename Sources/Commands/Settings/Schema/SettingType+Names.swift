@@ -6,92 +6,82 @@ import Observability
 extension SettingType where Value == String {
     /// Any text of one line.
     static func line(_ allowed: String, atMost limit: Int = .max) -> SettingType {
-        text(allowed) { (text) throws(SettingFault) -> String in
-            guard text.unicodeScalars.count <= limit else { throw SettingFault("is too long") }
-            return text
-        }
+        checked(allowed) { $0.unicodeScalars.count > limit ? "is too long" : nil }
     }
 
     /// The beginning of a page's address, to which a word is added.
     static var pages: SettingType {
-        text("a URL such as https://example.com/pushfan#") { (text) throws(SettingFault) -> String in
+        checked("a URL such as https://example.com/pushfan#") { text in
             guard ["http://", "https://"].contains(where: { text.hasPrefix($0) && text != $0 }) else {
-                throw SettingFault("does not begin with http:// or https://")
+                return "does not begin with http:// or https://"
             }
-            guard text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
-                throw SettingFault("contains a character that no URL may have")
-            }
-            return text
+            return text.utf8.allSatisfy { (0x21...0x7E).contains($0) } ? nil : "contains a character that no URL may have"
         }
     }
 
     /// A name that Kafka allows for topics and ids (org.apache.kafka.common.internals.Topic: letters, digits, `.`, `_`, `-`, but
     /// not `.` and `..` alone).
     static func name(_ what: String, atMost limit: Int) -> SettingType {
-        text("\(what): 1 to \(limit) letters, digits, '.', '_' and '-'") { (text) throws(SettingFault) -> String in
-            guard text.utf8.count <= limit else { throw SettingFault("is too long") }
-            guard SettingLetters.consists(text, ofLettersDigitsAnd: "._-"), text != ".", text != ".." else {
-                throw SettingFault("is not a legal name")
-            }
-            return text
+        checked("\(what): 1 to \(limit) letters, digits, '.', '_' and '-'") { text in
+            guard text.utf8.count <= limit else { return "is too long" }
+            let isLegal = SettingLetters.consists(text, ofLettersDigitsAnd: "._-") && text != "." && text != ".."
+            return isLegal ? nil : "is not a legal name"
         }
     }
 
     /// A broker's address as librdkafka takes it (CONFIGURATION.md, `bootstrap.servers`): the port may be left out (9092), a
     /// protocol may stand before it.
     static var broker: SettingType {
-        text("host:port") { (text) throws(SettingFault) -> String in
+        checked("host:port") { text in
             let address = text.split(separator: "://", omittingEmptySubsequences: false).last.map(String.init) ?? text
             let withPort = address.contains(":") ? address : address + ":9092"
-            guard ListenAddress(withPort).map({ $0.port > 0 }) == true else { throw SettingFault("is not host:port") }
-            return text
+            return ListenAddress(withPort).map { $0.port > 0 } == true ? nil : "is not host:port"
         }
     }
 
     /// A version of the hub's REST API, which is a month.
     static var month: SettingType {
-        text("a year and a month such as 2020-06") { (text) throws(SettingFault) -> String in
-            guard text.wholeMatch(of: #/20[0-9]{2}-(0[1-9]|1[0-2])/#) != nil else { throw SettingFault("is not a month") }
-            return text
+        checked("a year and a month such as 2020-06") {
+            $0.wholeMatch(of: #/20[0-9]{2}-(0[1-9]|1[0-2])/#) == nil ? "is not a month" : nil
         }
     }
 
     /// A tag that a device may have, and none that the hub reserves.
     static var tag: SettingType {
-        text("a tag: 1 to \(HubTag.maxLength) letters, digits, '_', '@', '#', '.', ':' and '-'") {
-            (text) throws(SettingFault) -> String in
-            guard text.utf8.count <= HubTag.maxLength else { throw SettingFault("is too long") }
-            guard SettingLetters.consists(text, ofLettersDigitsAnd: "_@#.:-") else {
-                throw SettingFault("contains a character that no tag may have")
-            }
-            return text
+        checked("a tag: 1 to \(HubTag.maxLength) letters, digits, '_', '@', '#', '.', ':' and '-'") { text in
+            guard text.utf8.count <= HubTag.maxLength else { return "is too long" }
+            let isTag = SettingLetters.consists(text, ofLettersDigitsAnd: "_@#.:-")
+            return isTag ? nil : "contains a character that no tag may have"
         }
     }
 
     /// The address of a peer, or a range of addresses (RFC 4632, 3.1).
     static var peerAddress: SettingType {
-        text("an address such as 10.0.0.5, or a range such as 10.0.0.0/8") { (text) throws(SettingFault) -> String in
+        checked("an address such as 10.0.0.5, or a range such as 10.0.0.0/8") { text in
             let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-            guard let bitCount = Host.bitCount(ofAddress: parts[0]) else { throw SettingFault("is not an address") }
-            guard parts.count > 1 else { return text }
-            guard parts[1].utf8.allSatisfy(\.isDigit), let length = Int(parts[1]), length <= bitCount else {
-                throw SettingFault("is not a range of addresses")
-            }
-            return text
+            guard let bitCount = Host.bitCount(ofAddress: parts[0]) else { return "is not an address" }
+            guard parts.count > 1 else { return nil }
+            let length = parts[1].utf8.allSatisfy(\.isDigit) ? Int(parts[1]) : nil
+            return length.map { $0 <= bitCount } == true ? nil : "is not a range of addresses"
         }
     }
 
     /// The tag that stands for a user. The characters of a tag are those of the hub ("Routing and tag expressions").
     static var userTag: SettingType {
-        text("a tag of at most 100 characters that contains {user} once, such as username:{user}") {
-            (text) throws(SettingFault) -> String in
+        checked("a tag of at most 100 characters that contains {user} once, such as username:{user}") { text in
             guard text.split(separator: "{user}", omittingEmptySubsequences: false).count == 2 else {
-                throw SettingFault("does not contain {user} once")
+                return "does not contain {user} once"
             }
-            guard text.utf8.count <= 100 else { throw SettingFault("is too long") }
-            guard SettingLetters.consists(text, ofLettersDigitsAnd: "_@#.:-${}") else {
-                throw SettingFault("contains a character that no tag may have")
-            }
+            guard text.utf8.count <= 100 else { return "is too long" }
+            let isTag = SettingLetters.consists(text, ofLettersDigitsAnd: "_@#.:-${}")
+            return isTag ? nil : "contains a character that no tag may have"
+        }
+    }
+
+    /// Text that is taken as it is, unless `fault` says what is wrong with it.
+    private static func checked(_ allowed: String, fault: @escaping @Sendable (String) -> String?) -> SettingType {
+        text(allowed) { (text) throws(SettingFault) -> String in
+            if let fault = fault(text) { throw SettingFault(fault) }
             return text
         }
     }

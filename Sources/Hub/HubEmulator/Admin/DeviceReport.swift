@@ -37,22 +37,15 @@ public struct RingReport: Sendable {
     public let format: String
     /// The name of the template that was filled in, or "" for a template without a name.
     public let template: String?
-    /// The body as the push service would have got it, empty when nothing is recorded.
-    public let body: String
+    /// The bytes of the body, none when nothing is recorded.
+    let bytes: [UInt8]
     /// The header fields for the push service.
     public let headers: HTTPFields
+    /// Two rings of one device with the same key show one notification.
     let collapseKey: String?
 
-    init(_ ring: Ring) {
-        notificationID = ring.notificationID
-        callID = ring.callID
-        milliseconds = ring.at
-        format = ring.format
-        template = ring.template
-        body = String(decoding: ring.body, as: UTF8.self)
-        headers = ring.headers
-        collapseKey = ring.collapseKey
-    }
+    /// The body as the push service would have got it, empty when nothing is recorded.
+    public var body: String { String(decoding: bytes, as: UTF8.self) }
 }
 
 /// A device to register in process.

@@ -2,47 +2,78 @@ import HTTPServing
 import PushModel
 import Synchronization
 
+/// The emulator's own paths. None is part of a hub.
 extension EmulatedHub {
-    /// Answers a request for the emulator itself.
-    func administer(_ route: AdminRoute, for request: HTTPServerRequest) -> HTTPServerResponse {
-        switch route {
-        case .live:
-            return .text("ok\n")
-        case .methodNotAllowed(let allowed):
-            return HTTPServerResponse(status: 405, headers: ["Allow": allowed])
-        case .devices:
-            let found = devices(handle: request.queryValue("handle"), tag: request.queryValue("tag"))
-            return Self.json(ReportWriter.json(devices: found))
-        case .resetRings:
-            state.withLock { $0.devices.reset() }
-            return HTTPServerResponse(status: 204)
-        case .calls:
-            return listCalls(request)
-        case .resetCalls:
-            state.withLock { $0.calls.reset() }
-            return HTTPServerResponse(status: 204)
-        case .faults:
-            return Self.json(ReportWriter.json(faults: state.withLock { $0.faults.entries }))
-        case .clearFaults:
-            state.withLock { $0.faults = FaultScript() }
-            return HTTPServerResponse(status: 204)
-        case .setFaults, .addFaults:
-            return armFaults(request, replacing: route == .setFaults)
-        case .telemetry:
-            return Self.json(ReportWriter.json(telemetry: state.withLock { $0.plan.entries }))
-        case .clearTelemetry:
-            state.withLock { $0.plan = TelemetryPlan() }
-            return HTTPServerResponse(status: 204)
-        case .setTelemetry, .addTelemetry:
-            return scriptTelemetry(request, replacing: route == .setTelemetry)
-        case .blob:
-            return blob(request)
-        case .storage(let path):
-            return storage(request, path: path)
-        case .setFeedback(let name), .addFeedback(let name):
-            putFeedback(name, bytes: request.body, isAppended: route == .addFeedback(name: name))
-            return HTTPServerResponse(status: 204)
+    private static let collections = ["devices", "calls", "faults", "telemetry", "blobs", "feedback", "storage", "livez"]
+
+    /// True if a hub of this name could not be distinguished from the emulator's own paths.
+    static func isReserved(_ name: String) -> Bool { collections.contains(name.lowercased()) }
+
+    /// Answers a request for the emulator itself. Returns `nil` for one for the hub.
+    func administer(_ request: HTTPServerRequest) -> HTTPServerResponse? {
+        guard let methods = methods(for: request) else { return nil }
+        let found = methods.first { $0.key == request.method || ($0.key == "GET" && request.method == "HEAD") }
+        if let found { return found.value() }
+        let allowed = methods.map { $0.key == "GET" ? "GET, HEAD" : $0.key }.joined(separator: ", ")
+        return HTTPServerResponse(status: 405, headers: ["Allow": allowed])
+    }
+
+    /// The methods of the path of a request, with their answers, or `nil` for a path that is not the emulator's own.
+    private func methods(for request: HTTPServerRequest) -> KeyValuePairs<String, () -> HTTPServerResponse>? {
+        var path = request.path[...]
+        if path.utf8.count > 1, path.utf8.last == UInt8(ascii: "/") { path.removeLast() }
+        switch path {
+        case "/devices": return ["GET": { self.listDevices(request) }]
+        case "/devices/rung": return ["DELETE": { self.change { $0.devices.reset() } }]
+        case "/calls": return ["GET": { self.listCalls(request) }, "DELETE": { self.change { $0.calls.reset() } }]
+        case "/faults":
+            return [
+                "GET": { self.listFaults() }, "PUT": { self.armFaults(request, replacing: true) },
+                "POST": { self.armFaults(request, replacing: false) },
+                "DELETE": { self.change { $0.faults = FaultScript() } },
+            ]
+        case "/telemetry":
+            return [
+                "GET": { self.listTelemetry() }, "PUT": { self.scriptTelemetry(request, replacing: true) },
+                "POST": { self.scriptTelemetry(request, replacing: false) },
+                "DELETE": { self.change { $0.plan = TelemetryPlan() } },
+            ]
+        case "/livez": return ["GET": { .text("ok\n") }]
+        case _ where path.hasPrefix("/feedback/") && path != "/feedback/":
+            let name = String(path.dropFirst("/feedback/".count))
+            return [
+                "PUT": { self.putFeedback(name, in: request, isAppended: false) },
+                "POST": { self.putFeedback(name, in: request, isAppended: true) },
+            ]
+        case _ where path.hasPrefix(Self.storagePath):
+            let answer = { self.storage(request, path: String(path.dropFirst(Self.storagePath.count))) }
+            return ["GET": answer, "PUT": answer, "DELETE": answer]
+        case _ where path.hasPrefix("/blobs/"): return ["GET": { self.blob(request) }]
+        default: return nil
         }
+    }
+
+    private func change(_ change: (inout HubState) -> Void) -> HTTPServerResponse {
+        state.withLock { change(&$0) }
+        return HTTPServerResponse(status: 204)
+    }
+
+    private func putFeedback(_ name: String, in request: HTTPServerRequest, isAppended: Bool) -> HTTPServerResponse {
+        putFeedback(name, bytes: request.body, isAppended: isAppended)
+        return HTTPServerResponse(status: 204)
+    }
+
+    private func listDevices(_ request: HTTPServerRequest) -> HTTPServerResponse {
+        let found = devices(handle: request.queryValue("handle"), tag: request.queryValue("tag"))
+        return Self.json(ReportWriter.json(devices: found))
+    }
+
+    private func listFaults() -> HTTPServerResponse {
+        Self.json(ReportWriter.json(faults: state.withLock { $0.faults.entries }))
+    }
+
+    private func listTelemetry() -> HTTPServerResponse {
+        Self.json(ReportWriter.json(telemetry: state.withLock { $0.plan.entries }))
     }
 
     private func listCalls(_ request: HTTPServerRequest) -> HTTPServerResponse {
@@ -58,22 +89,18 @@ extension EmulatedHub {
 
     private func armFaults(_ request: HTTPServerRequest, replacing: Bool) -> HTTPServerResponse {
         guard let lines = Self.lines(of: request) else { return Self.notJSON }
-        var faults: [Fault] = []
-        for line in lines {
-            do { faults.append(try Fault(parsing: line)) } catch { return .text("\(error)\n", status: 400) }
+        do { arm(try lines.map { try Fault(parsing: $0) }, replacing: replacing) } catch {
+            return .text("\(error)\n", status: 400)
         }
-        arm(faults, replacing: replacing)
-        return Self.json(ReportWriter.json(faults: state.withLock { $0.faults.entries }))
+        return listFaults()
     }
 
     private func scriptTelemetry(_ request: HTTPServerRequest, replacing: Bool) -> HTTPServerResponse {
         guard let lines = Self.lines(of: request) else { return Self.notJSON }
-        var scripts: [TelemetryScript] = []
-        for line in lines {
-            do { scripts.append(try TelemetryScript(parsing: line)) } catch { return .text("\(error)\n", status: 400) }
+        do { script(try lines.map { try TelemetryScript(parsing: $0) }, replacing: replacing) } catch {
+            return .text("\(error)\n", status: 400)
         }
-        script(scripts, replacing: replacing)
-        return Self.json(ReportWriter.json(telemetry: state.withLock { $0.plan.entries }))
+        return listTelemetry()
     }
 
     /// The lines of a script, from lines of text or a JSON array of strings, or `nil` for a broken array.

@@ -55,33 +55,17 @@ extension EmulatedHub {
     /// - Parameter device: The device.
     /// - Throws: ``HubEmulatorError``, `invalidDevices` with what the hub would have answered.
     public func register(_ device: EmulatedDevice) throws(HubEmulatorError) {
-        var writer = ByteWriter(capacity: 256)
-        writer.append("{\"installationId\":")
-        writer.append(json: device.id)
-        writer.append(",\"platform\":")
-        writer.append(json: device.platform)
-        writer.append(",\"pushChannel\":")
-        writer.append(json: device.handle)
-        if let user = device.userID {
-            writer.append(",\"userId\":")
-            writer.append(json: user)
+        var object = JSONObject([
+            "installationId": device.id, "platform": device.platform, "pushChannel": device.handle, "userId": device.userID,
+            "tags": device.tags,
+        ])
+        var templates = JSONObject()
+        for (name, body) in device.templates.sorted(by: { $0.key < $1.key }) {
+            templates.add(name, raw: JSONObject(["body": body]).bytes)
         }
-        writer.append(",\"tags\":[")
-        for (index, tag) in device.tags.enumerated() {
-            if index > 0 { writer.append(",") }
-            writer.append(json: tag)
-        }
-        writer.append("],\"templates\":{")
-        for (index, template) in device.templates.sorted(by: { $0.key < $1.key }).enumerated() {
-            if index > 0 { writer.append(",") }
-            writer.append(json: template.key)
-            writer.append(":{\"body\":")
-            writer.append(json: template.value)
-            writer.append("}")
-        }
-        writer.append("}}")
+        object.add("templates", raw: templates.bytes)
         do {
-            let installation = try InstallationReader(writer.bytes).installation(id: device.id)
+            let installation = try InstallationReader(object.bytes).installation(id: device.id)
             let now = clock()
             state.withLock { $0.write(installation, at: now) }
         } catch {
@@ -97,6 +81,6 @@ extension EmulatedHub {
         return DeviceReport(
             platform: device.key.platform.format, handle: device.handle, tags: tags, installations: installations,
             registrationCount: registrations.count, rungCount: device.rungCount,
-            rung: device.rings.elements.map(RingReport.init))
+            rung: device.rings.elements)
     }
 }

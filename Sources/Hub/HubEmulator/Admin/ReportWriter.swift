@@ -2,161 +2,92 @@ import HTTPServing
 import PushModel
 
 /// Writes the emulator's own reports as JSON.
-struct ReportWriter {
-    private(set) var writer = ByteWriter(capacity: 4096)
+enum ReportWriter {
+    /// A text, or null where there is none.
+    private struct Nullable: JSONMember {
+        let text: String?
 
-    static func json(devices: [DeviceReport]) -> [UInt8] {
-        array(devices) { report, device in report.write(device) }
+        func add(to object: inout JSONObject, as name: String) {
+            object.add(name, raw: text.map(JSONObject.text) ?? Array("null".utf8))
+        }
     }
 
-    static func json(calls: [RecordedCall]) -> [UInt8] {
-        array(calls) { report, call in report.write(call) }
-    }
+    static func json(devices: [DeviceReport]) -> [UInt8] { array(devices.map(object)) + [UInt8(ascii: "\n")] }
+
+    static func json(calls: [RecordedCall]) -> [UInt8] { array(calls.map(object)) + [UInt8(ascii: "\n")] }
 
     static func json(faults: [FaultScript.Entry]) -> [UInt8] {
-        array(faults) { report, entry in
-            report.object { report in
-                report.member("fault", value: entry.fault.text)
-                report.member("met", value: entry.metCount)
-                report.member("struck", value: entry.struckCount)
-            }
-        }
+        let objects = faults.map { JSONObject(["fault": $0.fault.text, "met": $0.metCount, "struck": $0.struckCount]) }
+        return array(objects) + [UInt8(ascii: "\n")]
     }
 
     static func json(telemetry: [TelemetryPlan.Entry]) -> [UInt8] {
-        array(telemetry) { report, entry in
-            report.object { report in
-                report.member("telemetry", value: entry.script.text)
-                report.member("met", value: entry.metCount)
-                report.member("struck", value: entry.struckCount)
-            }
-        }
+        let objects = telemetry.map { JSONObject(["telemetry": $0.script.text, "met": $0.metCount, "struck": $0.struckCount]) }
+        return array(objects) + [UInt8(ascii: "\n")]
     }
 
-    private static func array<Element>(_ elements: [Element], writing write: (inout ReportWriter, Element) -> Void) -> [UInt8] {
-        var report = ReportWriter()
-        report.array(elements, writing: write)
-        report.writer.append("\n")
-        return report.writer.bytes
+    /// A line of the journal. The fingerprint stands for the device handle of a direct send.
+    static func line(_ call: RecordedCall, fingerprint: String?) -> [UInt8] {
+        var object = JSONObject([
+            "id": call.id, "at": Int(call.at), "op": "\(call.operation)", "tags": Nullable(text: call.tags),
+            "format": Nullable(text: call.format), "handle": Nullable(text: fingerprint),
+        ])
+        add(outcomeOf: call, to: &object)
+        return object.bytes + [UInt8(ascii: "\n")]
     }
 
-    private mutating func write(_ device: DeviceReport) {
-        object { report in
-            report.member("platform", value: device.platform)
-            report.member("handle", value: device.handle)
-            report.key("tags")
-            report.array(device.tags) { $0.writer.append(json: $1) }
-            report.key("installations")
-            report.array(device.installations) { $0.writer.append(json: $1) }
-            report.member("registrations", value: device.registrationCount)
-            report.member("rung_count", value: device.rungCount)
-            report.key("rung")
-            report.array(device.rung) { $0.write($1) }
-            let visible = device.visible
-            report.member("visible_count", value: visible.count)
-            report.key("visible")
-            report.array(visible) { $0.write($1) }
-        }
+    private static func object(_ device: DeviceReport) -> JSONObject {
+        let visible = device.visible
+        var object = JSONObject(["platform": device.platform, "handle": device.handle])
+        object.add("tags", array: device.tags.map(JSONObject.text))
+        object.add("installations", array: device.installations.map(JSONObject.text))
+        object.add(["registrations": device.registrationCount, "rung_count": device.rungCount])
+        object.add("rung", raw: array(device.rung.map(Self.object)))
+        object.add("visible_count", value: visible.count)
+        object.add("visible", raw: array(visible.map(Self.object)))
+        return object
     }
 
-    private mutating func write(_ ring: RingReport) {
-        object { report in
-            report.member("notification_id", value: ring.notificationID)
-            report.member("call", value: ring.callID)
-            report.member("time", value: Moment(milliseconds: ring.milliseconds).rfc3339)
-            report.member("format", value: ring.format)
-            if let template = ring.template { report.member("template", value: template) }
-            report.key("headers")
-            report.fields(ring.headers)
-            report.member("body", value: ring.body)
-        }
+    private static func object(_ ring: RingReport) -> JSONObject {
+        var object = JSONObject([
+            "notification_id": ring.notificationID, "call": ring.callID,
+            "time": Moment(milliseconds: ring.milliseconds).rfc3339, "format": ring.format, "template": ring.template,
+        ])
+        object.add("headers", raw: fields(ring.headers))
+        object.add("body", value: ring.body)
+        return object
     }
 
-    private mutating func write(_ call: RecordedCall) {
-        object { report in
-            report.member("id", value: call.id)
-            report.member("time", value: Moment(milliseconds: call.at).rfc3339)
-            report.member("method", value: call.method)
-            report.member("path", value: call.target)
-            report.member("operation", value: "\(call.operation)")
-            report.member("format", value: call.format)
-            report.member("tags", value: call.tags)
-            report.member("handle", value: call.handle)
-            report.outcome(of: call)
-            report.member("client", value: call.client)
-            report.key("headers")
-            report.fields(call.headers)
-            report.member("body", value: String(decoding: call.body, as: UTF8.self))
-        }
+    private static func object(_ call: RecordedCall) -> JSONObject {
+        var object = JSONObject([
+            "id": call.id, "time": Moment(milliseconds: call.at).rfc3339, "method": call.method, "path": call.target,
+            "operation": "\(call.operation)", "format": Nullable(text: call.format), "tags": Nullable(text: call.tags),
+            "handle": Nullable(text: call.handle),
+        ])
+        add(outcomeOf: call, to: &object)
+        object.add("client", value: call.client)
+        object.add("headers", raw: fields(call.headers))
+        object.add("body", value: String(decoding: call.body, as: UTF8.self))
+        return object
     }
 
-    private mutating func outcome(of call: RecordedCall) {
-        member("status", value: call.status)
-        key("accepted")
-        writer.append(call.isAccepted ? "true" : "false")
-        member("notification_id", value: call.notificationID)
-        member("rung", value: call.rungCount)
-        if let rule = call.brokenRule { member("broken_rule", value: rule) }
-        member("fault", value: call.fault)
-        member("collapse", value: call.collapseKey)
+    private static func add(outcomeOf call: RecordedCall, to object: inout JSONObject) {
+        object.add([
+            "status": call.status, "accepted": call.isAccepted, "notification_id": Nullable(text: call.notificationID),
+            "rung": call.rungCount, "broken_rule": call.brokenRule, "fault": Nullable(text: call.fault),
+            "collapse": Nullable(text: call.collapseKey),
+        ])
     }
 
-    /// Appends a line of the journal. The fingerprint stands for the device handle of a direct send.
-    mutating func appendLine(_ call: RecordedCall, fingerprint: String?) {
-        object { report in
-            report.member("id", value: call.id)
-            report.member("at", value: Int(call.at))
-            report.member("op", value: "\(call.operation)")
-            report.member("tags", value: call.tags)
-            report.member("format", value: call.format)
-            report.member("handle", value: fingerprint)
-            report.outcome(of: call)
-        }
-        writer.append("\n")
-    }
-
-    private mutating func array<Element>(_ elements: [Element], writing write: (inout ReportWriter, Element) -> Void) {
-        writer.append("[")
-        for (index, element) in elements.enumerated() {
-            if index > 0 { writer.append(",") }
-            write(&self, element)
-        }
-        writer.append("]")
-    }
-
-    private mutating func object(_ members: (inout ReportWriter) -> Void) {
-        writer.append("{")
-        members(&self)
-        writer.append("}")
-    }
-
-    private mutating func key(_ name: StaticString) {
-        if writer.bytes.last != UInt8(ascii: "{") { writer.append(",") }
-        writer.append("\"")
-        writer.append(name)
-        writer.append("\":")
-    }
-
-    private mutating func member(_ name: StaticString, value: String?) {
-        key(name)
-        if let value { writer.append(json: value) } else { writer.append("null") }
-    }
-
-    private mutating func member(_ name: StaticString, value: Int) {
-        key(name)
-        writer.append(decimal: value)
+    private static func array(_ objects: [JSONObject]) -> [UInt8] {
+        [UInt8(ascii: "[")] + objects.map(\.bytes).joined(separator: ",".utf8) + [UInt8(ascii: "]")]
     }
 
     /// Header fields as an object. A repeated name keeps its first value.
-    private mutating func fields(_ fields: HTTPFields) {
+    private static func fields(_ fields: HTTPFields) -> [UInt8] {
         var seen: Set<String> = []
-        object { report in
-            for field in fields.all where seen.insert(field.name.lowercased()).inserted {
-                if report.writer.bytes.last != UInt8(ascii: "{") { report.writer.append(",") }
-                report.writer.append(json: field.name)
-                report.writer.append(":")
-                report.writer.append(json: field.value)
-            }
-        }
+        var object = JSONObject()
+        for field in fields.all where seen.insert(field.name.lowercased()).inserted { object.add(field.name, value: field.value) }
+        return object.bytes
     }
 }

@@ -91,7 +91,7 @@ public struct Fault: Sendable, Equatable {
 }
 
 /// A mistake in the text of a fault.
-public enum FaultError: Error, Equatable, Sendable, CustomStringConvertible {
+public enum FaultError: ScriptError, Equatable, Sendable, CustomStringConvertible {
     /// There are no fields.
     case empty
     /// No such field.

@@ -17,12 +17,12 @@ enum FaultParser {
         var fault = Fault()
         fault.text = text
         fault.effect = try effect(fields)
-        if let value = fields["delay"] { fault.delay = try duration("delay", from: value) }
+        if let value = fields["delay"] { fault.delay = try FaultError.duration("delay", from: value) }
         if fault.effect == .none, fault.delay == .zero { throw .noEffect }
         if let value = fields["retry-after"] {
-            fault.retryAfter = .seconds(try number("retry-after", from: value, in: 0...86400))
+            fault.retryAfter = .seconds(try FaultError.number("retry-after", from: value, in: 0...86400))
         } else if let value = fields["retry-after-date"] {
-            fault.retryAfter = .date(try number("retry-after-date", from: value, in: 0...86400))
+            fault.retryAfter = .date(try FaultError.number("retry-after-date", from: value, in: 0...86400))
         }
         if let value = fields["body"] {
             guard let body = Fault.Body(rawValue: value) else {
@@ -36,10 +36,10 @@ enum FaultParser {
         fault.conditions = Fault.Conditions(
             tags: fields["tags"], format: fields["format"], method: fields["method"], path: fields["path"],
             handle: fields["handle"])
-        if let value = fields["after"] { fault.after = try number("after", from: value, in: 0...1_000_000_000) }
-        if let value = fields["every"] { fault.every = try number("every", from: value, in: 1...1_000_000_000) }
+        if let value = fields["after"] { fault.after = try FaultError.number("after", from: value, in: 0...1_000_000_000) }
+        if let value = fields["every"] { fault.every = try FaultError.number("every", from: value, in: 1...1_000_000_000) }
         try readChance(fields, into: &fault)
-        if let value = fields["count"] { fault.count = try number("count", from: value, in: 1...1_000_000_000) }
+        if let value = fields["count"] { fault.count = try FaultError.number("count", from: value, in: 1...1_000_000_000) }
         return fault
     }
 
@@ -76,15 +76,15 @@ enum FaultParser {
         guard let name = given.first, let value = fields[name] else { return .none }
         guard given.count == 1 else { throw .conflictingEffects(given[0], given[1]) }
         switch name {
-        case "status": return .status(try number("status", from: value, in: 200...599))
+        case "status": return .status(try FaultError.number("status", from: value, in: 200...599))
         case "reset": return .reset(try moment("reset", from: value))
         case "hang": return .hang(value.isEmpty ? .before : try moment("hang", from: value))
-        case "close-after": return .closeAfter(try number("close-after", from: value, in: 1...1_000_000))
+        case "close-after": return .closeAfter(try FaultError.number("close-after", from: value, in: 1...1_000_000))
         case "drip": return try drip(value)
         case "outage":
             var status: Int?
-            if let text = fields["status"] { status = try number("status", from: text, in: 200...599) }
-            return .outage(try duration("outage", from: value), status: status)
+            if let text = fields["status"] { status = try FaultError.number("status", from: text, in: 200...599) }
+            return .outage(try FaultError.duration("outage", from: value), status: status)
         default:
             guard value.isEmpty else { throw .badValue(field: name, value: value, expected: "no value") }
             return name == "throttle" ? .throttle : .truncate
@@ -104,36 +104,8 @@ enum FaultParser {
             throw .badValue(field: "drip", value: value, expected: "bytes and interval, such as 1/50ms")
         }
         return .drip(
-            byteCount: try number("drip", from: String(parts[0]), in: 1...65536),
-            every: try duration("drip", from: String(parts[1])))
-    }
-
-    private static func number(_ field: String, from value: String, in range: ClosedRange<Int>) throws(FaultError) -> Int {
-        guard let number = Int(value), range.contains(number) else {
-            throw .badValue(field: field, value: value, expected: "\(range.lowerBound) to \(range.upperBound)")
-        }
-        return number
-    }
-
-    private static func duration(_ field: String, from value: String) throws(FaultError) -> Duration {
-        guard let duration = scripted(value) else {
-            throw .badValue(field: field, value: value, expected: "a duration such as 200ms, 10s or 2m, at most a day")
-        }
-        return duration
-    }
-
-    /// Reads `200ms`, `10s` or `2m`, up to a day.
-    static func scripted(_ value: String) -> Duration? {
-        let digits = value.prefix { $0.isASCII && $0.isNumber }
-        let milliseconds: Int? =
-            switch value.dropFirst(digits.count) {
-            case "ms": 1
-            case "s": 1000
-            case "m": 60_000
-            default: nil
-            }
-        guard let milliseconds, let number = Int(digits), number <= 86_400_000 / milliseconds else { return nil }
-        return .milliseconds(number * milliseconds)
+            byteCount: try FaultError.number("drip", from: String(parts[0]), in: 1...65536),
+            every: try FaultError.duration("drip", from: String(parts[1])))
     }
 }
 

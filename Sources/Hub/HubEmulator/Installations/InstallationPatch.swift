@@ -12,9 +12,7 @@ enum InstallationPatch {
 
         /// The value of an operation that needs one.
         func required() throws(RefusedCall) -> String {
-            guard let value else {
-                throw RefusedCall(400, detail: "The operation on '/\(path.joined(separator: "/"))' needs a value")
-            }
+            guard let value else { throw .invalid("The operation on '/\(path.joined(separator: "/"))' needs a value") }
             return value
         }
 
@@ -26,11 +24,9 @@ enum InstallationPatch {
         var patched = installation
         for operation in try InstallationReader(body).operations() {
             guard ["add", "replace", "remove"].contains(operation.name) else {
-                throw RefusedCall(400, detail: "The operation '\(operation.name)' is not one of add, replace and remove")
+                throw .invalid("The operation '\(operation.name)' is not one of add, replace and remove")
             }
-            guard operation.path.hasPrefix("/") else {
-                throw RefusedCall(400, detail: "The path '\(operation.path)' does not begin with '/'")
-            }
+            guard operation.path.hasPrefix("/") else { throw .invalid("The path '\(operation.path)' does not begin with '/'") }
             let path = operation.path.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
                 .map { String($0.replacing("~1", with: "/").replacing("~0", with: "~")) }
             let step = Step(
@@ -78,14 +74,14 @@ enum InstallationPatch {
             installation.secondaryTiles.append((name, target))
             return
         }
-        guard let position else { throw RefusedCall(400, detail: "There is no secondary tile '\(name)'") }
+        guard let position else { throw .invalid("There is no secondary tile '\(name)'") }
         try apply(step, at: Array(step.path.dropFirst(2)), to: &installation.secondaryTiles[position].target)
     }
 
     private static func apply(_ step: Step, at path: [String], to target: inout InstallationTarget) throws(RefusedCall) {
         switch (path[0], path.count) {
         case ("pushChannel", 1):
-            guard !step.removes else { throw RefusedCall(400, detail: "The pushChannel cannot be removed") }
+            guard !step.removes else { throw .invalid("The pushChannel cannot be removed") }
             target.pushChannel = try step.required()
         case ("tags", 1), ("tags", 2):
             try applyTags(step, at: path, to: &target.tags)
@@ -123,7 +119,7 @@ enum InstallationPatch {
             }
             return
         }
-        guard let position else { throw RefusedCall(400, detail: "There is no template '\(name)'") }
+        guard let position else { throw .invalid("There is no template '\(name)'") }
         switch (path[2], path.count) {
         case ("body", 3):
             templates[position].text = try step.required()

@@ -9,9 +9,7 @@ struct InstallationReader {
     /// Reads a JSON text, or refuses it with 400.
     init(_ bytes: [UInt8]) throws(RefusedCall) {
         var document = JSONDocument()
-        do { try document.read(bytes.span) } catch {
-            throw RefusedCall(400, detail: "The body is not valid JSON. \(error.sentence)")
-        }
+        do { try document.read(bytes.span) } catch { throw .invalid("The body is not valid JSON. \(error.sentence)") }
         self.document = document
     }
 
@@ -22,7 +20,7 @@ struct InstallationReader {
     }
 
     func installations() throws(RefusedCall) -> [Installation] {
-        guard document.kind(of: document.root) == .array else { throw RefusedCall(400, detail: "The text is not a JSON array") }
+        guard document.kind(of: document.root) == .array else { throw .invalid("The text is not a JSON array") }
         var installations: [Installation] = []
         try document.forEachElement(of: document.root) { (node) throws(RefusedCall) in
             let installation = try installation(at: node, id: nil)
@@ -46,11 +44,11 @@ struct InstallationReader {
 
     /// The operations of a patch: `op`, `path` and `value`. A value other than a string is given as its JSON text.
     func operations() throws(RefusedCall) -> [(name: String, path: String, value: String?)] {
-        guard document.kind(of: document.root) == .array else { throw RefusedCall(400, detail: "A patch must be a JSON array") }
+        guard document.kind(of: document.root) == .array else { throw .invalid("A patch must be a JSON array") }
         var operations: [(name: String, path: String, value: String?)] = []
         try document.forEachElement(of: document.root) { (node) throws(RefusedCall) in
             guard let name = try string("op", of: node), let path = try string("path", of: node) else {
-                throw RefusedCall(400, detail: "Every operation of a patch needs 'op' and 'path'")
+                throw .invalid("Every operation of a patch needs 'op' and 'path'")
             }
             let value = document.member("value", of: node)
             let isAbsent = value.map { document.kind(of: $0) == .null } ?? true
@@ -60,24 +58,23 @@ struct InstallationReader {
     }
 
     private func installation(at node: JSONDocument.Node, id: String?) throws(RefusedCall) -> Installation {
-        guard document.kind(of: node) == .object else { throw RefusedCall(400, detail: "An installation must be a JSON object") }
+        guard document.kind(of: node) == .object else { throw .invalid("An installation must be a JSON object") }
         let named = try string("installationId", of: node)
         guard let id = id ?? named, !id.isEmpty, named == nil || named == id else {
-            throw RefusedCall(400, detail: "The installationId in the body is missing or differs from the one in the path")
+            throw .invalid("The installationId in the body is missing or differs from the one in the path")
         }
         guard (try? HubTag.installation(id)) != nil else {
-            throw RefusedCall(400, detail: "The installationId has characters that are not allowed")
+            throw .invalid("The installationId has characters that are not allowed")
         }
         let platformName = try string("platform", of: node) ?? ""
         guard let platform = HubPlatform(installationName: platformName) else {
-            throw RefusedCall(
-                400, detail: "The platform is missing or not one of apns, wns, mpns, gcm, fcmV1, adm, baidu, browser, xiaomi")
+            throw .invalid("The platform is missing or not one of apns, wns, mpns, gcm, fcmV1, adm, baidu, browser, xiaomi")
         }
         var installation = Installation(id: id, platform: platform, target: try target(at: node))
         let documented = try string("userID", of: node)
         installation.userID = try string("userId", of: node) ?? documented
         if let user = installation.userID, (try? HubTag.user(user)) == nil {
-            throw RefusedCall(400, detail: "The userId has characters that are not allowed")
+            throw .invalid("The userId has characters that are not allowed")
         }
         installation.expirationTime = try string("expirationTime", of: node)
         if let variables = document.member("pushVariables", of: node) { installation.pushVariables = try pairs(at: variables) }
@@ -92,7 +89,7 @@ struct InstallationReader {
     private func target(at node: JSONDocument.Node) throws(RefusedCall) -> InstallationTarget {
         guard let channel = document.member("pushChannel", of: node),
             [.string, .object].contains(document.kind(of: channel)), !document.text(of: channel).isEmpty
-        else { throw RefusedCall(400, detail: "The pushChannel is missing or empty") }
+        else { throw .invalid("The pushChannel is missing or empty") }
         var target = InstallationTarget(pushChannel: document.string(document.text(of: channel)))
         if let tags = document.member("tags", of: node) { target.tags = try Self.checked(strings(at: tags)) }
         if let templates = document.member("templates", of: node) {
@@ -104,12 +101,8 @@ struct InstallationReader {
     }
 
     private func template(_ name: String, at node: JSONDocument.Node) throws(RefusedCall) -> InstallationTarget.Template {
-        guard !name.isEmpty, name.count <= 200 else {
-            throw RefusedCall(400, detail: "A template's name must have 1 to 200 characters")
-        }
-        guard let text = try string("body", of: node) else {
-            throw RefusedCall(400, detail: "The template '\(name)' has no body")
-        }
+        guard !name.isEmpty, name.count <= 200 else { throw .invalid("A template's name must have 1 to 200 characters") }
+        guard let text = try string("body", of: node) else { throw .invalid("The template '\(name)' has no body") }
         var template = InstallationTarget.Template(name: name, text: text, body: try Self.compiled(text))
         if let headers = document.member("headers", of: node) {
             for pair in try pairs(at: headers) { template.headers.append(pair.name, value: pair.value) }
@@ -121,44 +114,39 @@ struct InstallationReader {
 
     /// A template's body, parsed. A faulty body is refused with 400.
     static func compiled(_ text: String) throws(RefusedCall) -> BodyTemplate {
-        do { return try BodyTemplate(text) } catch { throw RefusedCall(400, detail: error.sentence) }
+        do { return try BodyTemplate(text) } catch { throw .invalid(error.sentence) }
     }
 
     /// The tags, if all are valid. Otherwise refuses in the service's own words.
     static func checked(_ tags: [String]) throws(RefusedCall) -> [String] {
         let invalid = tags.filter { (try? HubTag($0)) == nil }
         guard invalid.isEmpty else {
-            throw RefusedCall(
-                400,
-                detail:
-                    "An invalid tag(s) '\(invalid.joined(separator: ","))' was supplied. Valid tag characters are alphanumeric, "
+            throw .invalid(
+                "An invalid tag(s) '\(invalid.joined(separator: ","))' was supplied. Valid tag characters are alphanumeric, "
                     + "_, @, -, ., : and #.")
         }
         // The .NET SDK lets a caller give these tags, each kind once.
         for prefix in ["$installationid:", "$userid:"] where tags.count(where: { $0.lowercased().hasPrefix(prefix) }) > 1 {
-            throw RefusedCall(400, detail: "More than one tag begins with '\(prefix)'")
+            throw .invalid("More than one tag begins with '\(prefix)'")
         }
         guard tags.reduce(0, { $0 + $1.utf8.count + 1 }) <= 8000 else {
-            throw RefusedCall(
-                400, detail: "Registration Tags serialized size is more than maximum supported value. Max Allowed Size: '8000'")
+            throw .invalid("Registration Tags serialized size is more than maximum supported value. Max Allowed Size: '8000'")
         }
         return tags
     }
 
     private func string(_ name: StaticString, of node: JSONDocument.Node) throws(RefusedCall) -> String? {
         guard let value = document.member(name, of: node), document.kind(of: value) != .null else { return nil }
-        guard document.kind(of: value) == .string else {
-            throw RefusedCall(400, detail: "The value of '\(name)' is not a string")
-        }
+        guard document.kind(of: value) == .string else { throw .invalid("The value of '\(name)' is not a string") }
         return document.string(document.text(of: value))
     }
 
     private func strings(at node: JSONDocument.Node) throws(RefusedCall) -> [String] {
         guard document.kind(of: node) != .null else { return [] }
-        guard document.kind(of: node) == .array else { throw RefusedCall(400, detail: "A list of tags is not a JSON array") }
+        guard document.kind(of: node) == .array else { throw .invalid("A list of tags is not a JSON array") }
         var strings: [String] = []
         try document.forEachElement(of: node) { (element) throws(RefusedCall) in
-            guard document.kind(of: element) == .string else { throw RefusedCall(400, detail: "A tag is not a string") }
+            guard document.kind(of: element) == .string else { throw .invalid("A tag is not a string") }
             let text = document.string(document.text(of: element))
             if !strings.contains(text) { strings.append(text) }
         }
@@ -167,12 +155,10 @@ struct InstallationReader {
 
     private func pairs(at node: JSONDocument.Node) throws(RefusedCall) -> [(name: String, value: String)] {
         guard document.kind(of: node) != .null else { return [] }
-        guard document.kind(of: node) == .object else { throw RefusedCall(400, detail: "A JSON object of strings was expected") }
+        guard document.kind(of: node) == .object else { throw .invalid("A JSON object of strings was expected") }
         var pairs: [(name: String, value: String)] = []
         try document.forEachMember(of: node) { (key, value) throws(RefusedCall) in
-            guard document.kind(of: value) == .string else {
-                throw RefusedCall(400, detail: "A value that must be a string is none")
-            }
+            guard document.kind(of: value) == .string else { throw .invalid("A value that must be a string is none") }
             pairs.append((document.string(key), document.string(document.text(of: value))))
         }
         return pairs

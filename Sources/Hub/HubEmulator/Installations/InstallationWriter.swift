@@ -2,105 +2,46 @@ import HTTPServing
 import PushModel
 
 /// Writes an installation as the service answers it: properties without a value are left out.
-struct InstallationWriter {
+enum InstallationWriter {
     /// The expiration time in the answer for an installation that has none.
     private static let never = "9999-12-31T23:59:59.9999999Z"
 
-    private var writer = ByteWriter(capacity: 512)
-
     static func json(_ installation: Installation) -> [UInt8] {
-        var writer = InstallationWriter()
-        writer.write(installation)
-        return writer.writer.bytes
+        var object = JSONObject(["installationId": installation.id, "userId": installation.userID])
+        object.add("pushChannel", raw: channel(of: installation.target))
+        object.add([
+            "pushChannelExpired": installation.isChannelExpired, "platform": installation.platform.installationName,
+            "expirationTime": installation.expirationTime ?? never,
+        ])
+        add(tagsAndTemplatesOf: installation.target, to: &object)
+        object.add("pushVariables", pairs: installation.pushVariables)
+        var tiles = JSONObject()
+        for (name, target) in installation.secondaryTiles {
+            var tile = JSONObject()
+            tile.add("pushChannel", raw: channel(of: target))
+            add(tagsAndTemplatesOf: target, to: &tile)
+            tiles.add(name, raw: tile.bytes)
+        }
+        if !tiles.isEmpty { object.add("secondaryTiles", raw: tiles.bytes) }
+        return object.bytes
     }
 
-    private mutating func write(_ installation: Installation) {
-        writer.append("{\"installationId\":")
-        writer.append(json: installation.id)
-        if let user = installation.userID { member("userId", value: user) }
-        writer.append(",\"pushChannel\":")
-        write(channel: installation.target.pushChannel)
-        writer.append(",\"pushChannelExpired\":")
-        writer.append(installation.isChannelExpired ? "true" : "false")
-        member("platform", value: installation.platform.installationName)
-        member("expirationTime", value: installation.expirationTime ?? Self.never)
-        write(tagsAndTemplatesOf: installation.target)
-        if !installation.pushVariables.isEmpty {
-            writer.append(",\"pushVariables\":")
-            write(pairs: installation.pushVariables)
-        }
-        if !installation.secondaryTiles.isEmpty {
-            writer.append(",\"secondaryTiles\":{")
-            for (index, tile) in installation.secondaryTiles.enumerated() {
-                if index > 0 { writer.append(",") }
-                writer.append(json: tile.name)
-                writer.append(":{\"pushChannel\":")
-                write(channel: tile.target.pushChannel)
-                write(tagsAndTemplatesOf: tile.target)
-                writer.append("}")
-            }
-            writer.append("}")
-        }
-        writer.append("}")
+    private static func channel(of target: InstallationTarget) -> [UInt8] {
+        let channel = target.pushChannel
+        return channel.hasPrefix("{") && BrowserChannel.read(channel) != nil ? Array(channel.utf8) : JSONObject.text(channel)
     }
 
-    private mutating func member(_ name: StaticString, value: String) {
-        writer.append(",\"")
-        writer.append(name)
-        writer.append("\":")
-        writer.append(json: value)
-    }
-
-    private mutating func write(channel: String) {
-        if channel.hasPrefix("{"), BrowserChannel.read(channel) != nil {
-            writer.append(channel)
-        } else {
-            writer.append(json: channel)
-        }
-    }
-
-    private mutating func write(tagsAndTemplatesOf target: InstallationTarget) {
-        if !target.tags.isEmpty {
-            writer.append(",\"tags\":")
-            write(strings: target.tags)
-        }
-        guard !target.templates.isEmpty else { return }
-        writer.append(",\"templates\":{")
-        for (index, template) in target.templates.enumerated() {
-            if index > 0 { writer.append(",") }
-            writer.append(json: template.name)
-            writer.append(":{\"body\":")
-            writer.append(json: template.text)
-            if !template.headers.all.isEmpty {
-                writer.append(",\"headers\":")
-                write(pairs: template.headers.all.map { ($0.name, $0.value) })
-            }
-            if let expiry = template.expiry { member("expiry", value: expiry) }
+    private static func add(tagsAndTemplatesOf target: InstallationTarget, to object: inout JSONObject) {
+        object.add("tags", texts: target.tags)
+        var templates = JSONObject()
+        for template in target.templates {
+            var written = JSONObject(["body": template.text])
+            written.add("headers", pairs: template.headers.all.map { ($0.name, $0.value) })
+            written.add("expiry", value: template.expiry)
             // The service adds the template's name to its tags.
-            writer.append(",\"tags\":")
-            write(strings: template.tags + (template.tags.contains(template.name) ? [] : [template.name]))
-            writer.append("}")
+            written.add("tags", texts: template.tags + (template.tags.contains(template.name) ? [] : [template.name]))
+            templates.add(template.name, raw: written.bytes)
         }
-        writer.append("}")
-    }
-
-    private mutating func write(strings: [String]) {
-        writer.append("[")
-        for (index, string) in strings.enumerated() {
-            if index > 0 { writer.append(",") }
-            writer.append(json: string)
-        }
-        writer.append("]")
-    }
-
-    private mutating func write(pairs: [(name: String, value: String)]) {
-        writer.append("{")
-        for (index, pair) in pairs.enumerated() {
-            if index > 0 { writer.append(",") }
-            writer.append(json: pair.name)
-            writer.append(":")
-            writer.append(json: pair.value)
-        }
-        writer.append("}")
+        if !templates.isEmpty { object.add("templates", raw: templates.bytes) }
     }
 }

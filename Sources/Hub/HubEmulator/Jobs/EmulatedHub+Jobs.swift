@@ -8,7 +8,6 @@ extension EmulatedHub {
 
     /// `POST /jobs`. The work is done at once, and the answer says that it has begun, as the service's does.
     func submitJob(_ call: HubCall) -> HubAnswer {
-        guard call.tier == .standard else { return call.refusedByTier() }
         return answering { () throws(RefusedCall) in
             let id = state.withLock { $0.identifiers.trackingID() }
             let job = try HubJob.read(call.request.body, id: id, at: call.moment.milliseconds)
@@ -23,7 +22,6 @@ extension EmulatedHub {
 
     /// `GET /jobs/{id}`.
     func getJob(_ call: HubCall, id: String) -> HubAnswer {
-        guard call.tier == .standard else { return call.refusedByTier() }
         guard let job = state.withLock({ $0.bulk.jobs.first { $0.id == id } }) else {
             return .error(404, detail: "The job does not exist")
         }
@@ -32,7 +30,6 @@ extension EmulatedHub {
 
     /// `GET /jobs`.
     func listJobs(_ call: HubCall) -> HubAnswer {
-        guard call.tier == .standard else { return call.refusedByTier() }
         let jobs = state.withLock { $0.bulk.jobs }
         return .body(
             200, bytes: JobWriter(call: call).feed(jobs), contentType: "application/atom+xml; type=feed; charset=utf-8")
@@ -107,24 +104,21 @@ extension HubState {
 
     /// Imports one line, and returns the registration as it is then, or as it was.
     private mutating func perform(_ job: HubJob, line: [UInt8]) throws(RefusedCall) -> String {
-        guard let description = Markup.read(line) else { throw RefusedCall(400, detail: "The line is not well-formed XML") }
-        if job.kind == .create {
-            var registration = try RegistrationReader.read(description)
-            registration.id = identifiers.registrationID()
-            registration.writtenAt = job.createdAt
-            write(registration)
-            return RegistrationWriter.line(registration)
+        guard let description = Markup.read(line) else { throw .invalid("The line is not well-formed XML") }
+        var existing: Registration?
+        if job.kind != .create {
+            existing = description.value("RegistrationId").flatMap { registrations[$0] }
+            guard existing != nil else {
+                throw RefusedCall(404, detail: "The element RegistrationId is missing, or there is no such registration")
+            }
         }
-        guard let id = description.value("RegistrationId"), let existing = registrations[id] else {
-            throw RefusedCall(404, detail: "The element RegistrationId is missing, or there is no such registration")
-        }
-        if job.kind == .delete {
-            registrations.remove(id)
+        if job.kind == .delete, let existing {
+            registrations.remove(existing.id)
             return RegistrationWriter.line(existing)
         }
         var registration = try RegistrationReader.read(description)
-        registration.id = id
-        registration.etag = existing.etag + 1
+        registration.id = existing?.id ?? identifiers.registrationID()
+        registration.etag = (existing?.etag ?? 0) + 1
         registration.writtenAt = job.createdAt
         write(registration)
         return RegistrationWriter.line(registration)

@@ -28,21 +28,21 @@ struct HubJob: Sendable {
 
     /// Reads a job that a client submits, or refuses it with 400.
     static func read(_ body: [UInt8], id: String, at now: Int64) throws(RefusedCall) -> HubJob {
-        guard let entry = Markup.read(body) else { throw RefusedCall(400, detail: "The body is not well-formed XML") }
+        guard let entry = Markup.read(body) else { throw .invalid("The body is not well-formed XML") }
         guard entry.name == "entry", entry.namespace == XMLWriter.atom,
             let job = entry.child("content")?.child("NotificationHubJob"),
             job.namespace == XMLWriter.serviceBus
-        else { throw RefusedCall(400, detail: "The body is not an Atom entry with a NotificationHubJob in its namespace") }
+        else { throw .invalid("The body is not an Atom entry with a NotificationHubJob in its namespace") }
         guard let kind = job.value("Type").flatMap(Kind.init(rawValue:)) else {
             let names = Kind.allCases.map(\.rawValue).joined(separator: ", ")
-            throw RefusedCall(400, detail: "The element Type is missing or not one of \(names)")
+            throw .invalid("The element Type is missing or not one of \(names)")
         }
         let (output, input) = (job.value("OutputContainerUri"), job.value("ImportFileUri"))
         guard let output, isAbsolute(output) else {
-            throw RefusedCall(400, detail: "The element OutputContainerUri is missing or not an absolute URI")
+            throw .invalid("The element OutputContainerUri is missing or not an absolute URI")
         }
         guard kind == .export || input.map(isAbsolute) == true else {
-            throw RefusedCall(400, detail: "The element ImportFileUri is missing or not an absolute URI")
+            throw .invalid("The element ImportFileUri is missing or not an absolute URI")
         }
         return HubJob(id: id, kind: kind, outputContainer: output, importFile: input, createdAt: now)
     }
@@ -54,26 +54,21 @@ struct HubJob: Sendable {
 
 /// Writes jobs as Atom entries and feeds. The .NET client depends on the order of a job's elements.
 struct JobWriter {
-    private static let declaration = Array("<?xml version=\"1.0\" encoding=\"utf-8\"?>".utf8)
     private static let arrays = "http://schemas.microsoft.com/2003/10/Serialization/Arrays"
 
     let call: HubCall
 
-    func entry(_ job: HubJob) -> [UInt8] {
-        var writer = XMLWriter()
-        write(job, to: &writer)
-        return Self.declaration + writer.bytes
-    }
+    func entry(_ job: HubJob) -> [UInt8] { XMLWriter.document { write(job, to: &$0) } }
 
     func feed(_ jobs: [HubJob]) -> [UInt8] {
-        var writer = XMLWriter()
-        writer.element("feed", attributes: [("xmlns", XMLWriter.atom)]) { writer in
-            writer.element("title", attributes: [("type", "text")], text: "Jobs")
-            writer.element("id", text: call.link("jobs"))
-            writer.element("updated", text: call.moment.rfc3339)
-            for job in jobs { write(job, to: &writer) }
+        XMLWriter.document { writer in
+            writer.element("feed", attributes: [("xmlns", XMLWriter.atom)]) { writer in
+                writer.element("title", attributes: [("type", "text")], text: "Jobs")
+                writer.element("id", text: call.link("jobs"))
+                writer.element("updated", text: call.moment.rfc3339)
+                for job in jobs { write(job, to: &writer) }
+            }
         }
-        return Self.declaration + writer.bytes
     }
 
     private func write(_ job: HubJob, to writer: inout XMLWriter) {

@@ -2,7 +2,6 @@ import Basics
 import Dispatch
 import Foundation
 import Glibc
-import PushModel
 import Synchronization
 
 /// Appends every call to a file as one line of JSON, in the order in which the answers were decided.
@@ -26,8 +25,8 @@ final class CallJournal: Sendable {
     private let ended = DispatchSemaphore(value: 0)
     /// Protects the file, also while writing. `pending` is taken inside it.
     private let output: Mutex<Output>
-    /// Protects the lines that were not written yet. Held while one line is made.
-    private let pending = Mutex(ReportWriter())
+    /// Protects the lines that were not written yet.
+    private let pending = Mutex<[UInt8]>([])
     private let lost = Atomic<Int>(0)
     private let hasComplained = Atomic<Bool>(false)
 
@@ -55,10 +54,10 @@ final class CallJournal: Sendable {
 
     /// Adds a call, which is written within the interval.
     func append(_ call: RecordedCall) {
-        let fingerprint = call.handle.map(Self.fingerprint(of:))
-        let hasRoom = pending.withLock { report in
-            guard report.writer.count < Self.maximumPendingByteCount else { return false }
-            report.appendLine(call, fingerprint: fingerprint)
+        let line = ReportWriter.line(call, fingerprint: call.handle.map(Self.fingerprint(of:)))
+        let hasRoom = pending.withLock { lines in
+            guard lines.count < Self.maximumPendingByteCount else { return false }
+            lines += line
             return true
         }
         if !hasRoom { lose(1, reason: "it is written too slowly") }
@@ -67,10 +66,9 @@ final class CallJournal: Sendable {
     /// Hands the lines added so far to the system.
     func flush() {
         let failure: (count: Int, reason: String)? = output.withLock { output in
-            let lines = pending.withLock { report -> [UInt8] in
-                guard report.writer.count > 0 else { return [] }
-                defer { report = ReportWriter() }
-                return report.writer.bytes
+            let lines = pending.withLock { lines in
+                defer { lines = [] }
+                return lines
             }
             guard !lines.isEmpty else { return nil }
             let start = output.isInsideLine ? [UInt8(ascii: "\n")] : []

@@ -1,30 +1,10 @@
-import HTTPServing
-
-/// One notification as it rang on a device.
-struct Ring: Sendable {
-    /// The notification's id, empty for test sends.
-    let notificationID: String
-    /// The call that caused it, as in `GET /calls`.
-    let callID: Int
-    /// Milliseconds since 1970.
-    let at: Int64
-    /// `apple`, `template`, …: the format of the send.
-    let format: String
-    /// The template that was filled in.
-    let template: String?
-    let body: [UInt8]
-    let headers: HTTPFields
-    /// Two rings of one device with the same key show one notification.
-    let collapseKey: String?
-}
-
 /// The rings of each device, in order.
 struct DeviceLog: Sendable {
     struct Device: Sendable {
         let key: DeviceKey
         /// The handle as it was first seen.
         let handle: String
-        var rings: BoundedQueue<Ring>
+        var rings: BoundedQueue<RingReport>
         /// All rings since the last reset, those included that are no longer kept.
         var rungCount = 0
     }
@@ -57,7 +37,7 @@ struct DeviceLog: Sendable {
     }
 
     /// Rings on a device. The oldest ring of all is dropped when too many are kept.
-    mutating func ring(_ ring: Ring, on key: DeviceKey, handle: String) {
+    mutating func ring(_ ring: RingReport, on key: DeviceKey, handle: String) {
         totalRungCount += 1
         guard let position = meet(key, handle: handle) else { return }
         devices[position].rungCount += 1

@@ -28,7 +28,7 @@ extension EmulatedHub {
     /// `PUT /registrations/{id}`: creates or updates. With `If-Match`, updates only an existing registration of that version.
     func putRegistration(_ call: HubCall, id: String) -> HubAnswer {
         answering { () throws(RefusedCall) in
-            guard Self.isRegistrationID(id) else { throw RefusedCall(400, detail: "The registration id is not valid") }
+            guard Self.isRegistrationID(id) else { throw .invalid("The registration id is not valid") }
             var registration = try RegistrationReader.read(call.request.body)
             registration.id = id
             registration.writtenAt = call.moment.milliseconds
@@ -54,7 +54,7 @@ extension EmulatedHub {
     func deleteRegistration(_ call: HubCall, id: String) -> HubAnswer {
         answering { () throws(RefusedCall) in
             guard let condition = call.request.headers.list("If-Match") else {
-                throw RefusedCall(400, detail: "The HTTP header \"If-Match\" is missing")
+                throw .invalid("The HTTP header \"If-Match\" is missing")
             }
             try state.withLock { (state) throws(RefusedCall) in
                 try Self.check(condition, against: state.registrations[id])
@@ -75,7 +75,6 @@ extension EmulatedHub {
 
     /// `GET /tags/{tag}/registrations`, in the standard tier only.
     func listRegistrations(_ call: HubCall, tagged tag: String) -> HubAnswer {
-        guard call.tier == .standard else { return call.refusedByTier() }
         let folded = tag.lowercased()
         return page(call, path: "tags/\(PercentEncoding.encoded(tag))/registrations") { $0.foldedTags.contains(folded) }
     }
@@ -96,27 +95,24 @@ extension EmulatedHub {
 
     private func pageLimit(_ call: HubCall) throws(RefusedCall) -> Int {
         guard let text = call.request.queryValue("$top") else { return Self.pageSize }
-        guard let top = Int(text), top > 0 else {
-            throw RefusedCall(400, detail: "The value of '$top' is not a number of at least 1")
-        }
+        guard let top = Int(text), top > 0 else { throw .invalid("The value of '$top' is not a number of at least 1") }
         return min(top, Self.pageSize)
     }
 
     private func answer(_ registration: Registration, to call: HubCall) -> HubAnswer {
-        let writer = RegistrationWriter(baseURL: call.baseURL, query: String(call.request.rawQuery))
         var answer = HubAnswer.body(
-            200, bytes: writer.entry(registration), contentType: "application/atom+xml; type=entry; charset=utf-8")
+            200, bytes: RegistrationWriter(call: call).entry(registration),
+            contentType: "application/atom+xml; type=entry; charset=utf-8")
         answer.headers.append("ETag", value: "W/\"\(registration.etag)\"")
         answer.headers.append("Content-Location", value: call.link("registrations/" + registration.id))
         return answer
     }
 
     private func feed(_ page: [Registration], next: Int?, to call: HubCall, path: String) -> HubAnswer {
-        let writer = RegistrationWriter(baseURL: call.baseURL, query: String(call.request.rawQuery))
         let token = next.map(ContinuationToken.text)
         // The service encodes the token of this link twice, so clients take the header.
         let nextLink = token.map { "\(call.link(path))&continuationtoken=\(PercentEncoding.encoded($0))" }
-        let body = writer.feed(page, path: path, at: call.moment, nextLink: nextLink)
+        let body = RegistrationWriter(call: call).feed(page, path: path, nextLink: nextLink)
         var answer = HubAnswer.body(200, bytes: body, contentType: "application/atom+xml; type=feed; charset=utf-8")
         if let token { answer.headers.append("x-ms-continuationtoken", value: token) }
         return answer
@@ -153,7 +149,7 @@ enum ContinuationToken {
         let plain = PercentEncoding.decoded(token)
         guard let bytes = Base64.decode(Array(plain.utf8)), bytes.starts(with: "1;".utf8),
             let cursor = Int(String(decoding: bytes.dropFirst(2), as: UTF8.self)), cursor > 0
-        else { throw RefusedCall(400, detail: "The continuation token is not valid") }
+        else { throw .invalid("The continuation token is not valid") }
         return cursor
     }
 }

@@ -10,13 +10,13 @@ enum RegistrationReader {
         do throws(XMLFault) {
             root = try Markup.root(of: body)
         } catch {
-            throw RefusedCall(400, detail: "The body is not well-formed XML. \(error.sentence)")
+            throw .invalid("The body is not well-formed XML. \(error.sentence)")
         }
         guard root.name == "entry", root.namespace == XMLWriter.atom else {
-            throw RefusedCall(400, detail: "The body is not an entry in the namespace \(XMLWriter.atom)")
+            throw .invalid("The body is not an entry in the namespace \(XMLWriter.atom)")
         }
         guard let description = root.first(where: { $0.hasSuffix("RegistrationDescription") }) else {
-            throw RefusedCall(400, detail: "The body holds no registration description")
+            throw .invalid("The body holds no registration description")
         }
         return try read(description)
     }
@@ -24,15 +24,15 @@ enum RegistrationReader {
     /// The registration of a description alone, as in the files of jobs.
     static func read(_ description: Markup) throws(RefusedCall) -> Registration {
         guard description.namespace == XMLWriter.serviceBus else {
-            throw RefusedCall(400, detail: "The registration description is not in the namespace \(XMLWriter.serviceBus)")
+            throw .invalid("The registration description is not in the namespace \(XMLWriter.serviceBus)")
         }
         let declared = description.attributes["type"] ?? description.name
         let type = declared.split(separator: ":").last.map(String.init) ?? declared
         guard let (platform, isTemplate) = kind(of: type) else {
-            throw RefusedCall(400, detail: "'\(type)' is not a known type of registration")
+            throw .invalid("'\(type)' is not a known type of registration")
         }
         guard let handle = description.value(platform.handleElement) else {
-            throw RefusedCall(400, detail: "The element \(platform.handleElement) is missing or empty")
+            throw .invalid("The element \(platform.handleElement) is missing or empty")
         }
         let tags = (description.value("Tags") ?? "").split(separator: ",").map { $0.trimmingBlanks }.filter { !$0.isEmpty }
         var registration = Registration(
@@ -55,13 +55,11 @@ enum RegistrationReader {
 
     private static func template(_ description: Markup, for platform: HubPlatform) throws(RefusedCall) -> Registration.Template {
         guard let text = description.value("BodyTemplate") else {
-            throw RefusedCall(400, detail: "The element BodyTemplate is missing or empty")
+            throw .invalid("The element BodyTemplate is missing or empty")
         }
         var template = Registration.Template(
             name: description.value("TemplateName"), text: text, body: try InstallationReader.compiled(text))
-        guard (template.name?.count ?? 0) <= 200 else {
-            throw RefusedCall(400, detail: "A template's name has at most 200 characters")
-        }
+        guard (template.name?.count ?? 0) <= 200 else { throw .invalid("A template's name has at most 200 characters") }
         template.expiry = description.value("Expiry")
         template.priority = description.value("Priority")
         template.messageType = description.value("MessageType")
@@ -71,7 +69,7 @@ enum RegistrationReader {
             }
         }
         for value in [template.expiry, template.priority].compactMap({ $0 }) + template.headers.all.map(\.value) {
-            do { _ = try TemplateExpression(parsing: value) } catch { throw RefusedCall(400, detail: error.sentence) }
+            do { _ = try TemplateExpression(parsing: value) } catch { throw .invalid(error.sentence) }
         }
         return template
     }

@@ -80,14 +80,10 @@ struct RegistrationStore: Sendable {
             for case let slot? in slots { body(slot.registration) }
             return
         }
-        let tags = expression.tags
-        if tags.count == 1, expression.isOrOnly {
-            for position in slotsOfTag[tags[0].folded] ?? [] {
-                if let slot = slots[position] { body(slot.registration) }
-            }
-        } else if expression.isOrOnly {
-            let positions = Set(tags.flatMap { slotsOfTag[$0.folded] ?? [] })
-            for position in positions.sorted() {
+        if expression.isOrOnly {
+            let positions = expression.tags.map { slotsOfTag[$0.folded] ?? [] }
+            // Of several tags each registration counts once.
+            for position in positions.count == 1 ? positions[0] : Set(positions.joined()).sorted() {
                 if let slot = slots[position] { body(slot.registration) }
             }
         } else {

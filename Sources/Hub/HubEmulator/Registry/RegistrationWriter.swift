@@ -2,44 +2,35 @@ import HTTPServing
 
 /// Writes registrations as Atom entries and feeds, in the service's order of elements.
 struct RegistrationWriter {
-    private static let declaration = "<?xml version=\"1.0\" encoding=\"utf-8\"?>"
-
-    /// `https://host/hub`
-    let baseURL: String
-    /// The query behind every link.
-    let query: String
+    let call: HubCall
 
     func entry(_ registration: Registration) -> [UInt8] {
-        var writer = XMLWriter()
-        write(registration, isInFeed: false, to: &writer)
-        return Array(Self.declaration.utf8) + writer.bytes
+        XMLWriter.document { write(registration, isInFeed: false, to: &$0) }
     }
 
     /// The registration alone, on one line. In templates a line break is a blank wherever it may stand.
     static func line(_ registration: Registration) -> String {
         var writer = XMLWriter()
-        RegistrationWriter(baseURL: "", query: "").describe(registration, isInFeed: false, in: &writer)
+        describe(registration, isInFeed: false, in: &writer)
         return String(decoding: writer.bytes.map { $0 == 10 || $0 == 13 ? 32 : $0 }, as: UTF8.self)
     }
 
     /// The feed of a list of registrations. `path` is the list's own in the hub.
-    func feed(_ page: [Registration], path: String, at moment: Moment, nextLink: String?) -> [UInt8] {
-        var writer = XMLWriter()
-        writer.element("feed", attributes: [("xmlns", XMLWriter.atom)]) { writer in
-            writer.element("title", attributes: [("type", "text")], text: "Registrations")
-            writer.element("id", text: link(path))
-            writer.element("updated", text: moment.rfc3339)
-            writer.element("link", attributes: [("rel", "self"), ("href", link(path))])
-            if let nextLink { writer.element("link", attributes: [("rel", "next"), ("href", nextLink)]) }
-            for registration in page { write(registration, isInFeed: true, to: &writer) }
+    func feed(_ page: [Registration], path: String, nextLink: String?) -> [UInt8] {
+        XMLWriter.document { writer in
+            writer.element("feed", attributes: [("xmlns", XMLWriter.atom)]) { writer in
+                writer.element("title", attributes: [("type", "text")], text: "Registrations")
+                writer.element("id", text: call.link(path))
+                writer.element("updated", text: call.moment.rfc3339)
+                writer.element("link", attributes: [("rel", "self"), ("href", call.link(path))])
+                if let nextLink { writer.element("link", attributes: [("rel", "next"), ("href", nextLink)]) }
+                for registration in page { write(registration, isInFeed: true, to: &writer) }
+            }
         }
-        return Array(Self.declaration.utf8) + writer.bytes
     }
 
-    private func link(_ path: String) -> String { query.isEmpty ? "\(baseURL)/\(path)" : "\(baseURL)/\(path)?\(query)" }
-
     private func write(_ registration: Registration, isInFeed: Bool, to writer: inout XMLWriter) {
-        let link = link("registrations/" + registration.id)
+        let link = call.link("registrations/" + registration.id)
         let written = Moment(milliseconds: registration.writtenAt).rfc3339
         let attributes = [
             ("a:etag", "W/\"\(registration.etag)\""), ("xmlns", XMLWriter.atom), ("xmlns:a", XMLWriter.metadata),
@@ -51,12 +42,12 @@ struct RegistrationWriter {
             writer.element("updated", text: written)
             writer.element("link", attributes: [("rel", "self"), ("href", link)])
             writer.element("content", attributes: [("type", "application/xml")]) { writer in
-                describe(registration, isInFeed: isInFeed, in: &writer)
+                Self.describe(registration, isInFeed: isInFeed, in: &writer)
             }
         }
     }
 
-    private func describe(_ registration: Registration, isInFeed: Bool, in writer: inout XMLWriter) {
+    private static func describe(_ registration: Registration, isInFeed: Bool, in writer: inout XMLWriter) {
         let kind = registration.template == nil ? "" : "Template"
         let name = registration.platform.elementPrefix + kind + "RegistrationDescription"
         writer.element(name, attributes: [("xmlns", XMLWriter.serviceBus), ("xmlns:i", XMLWriter.schemaInstance)]) { writer in
@@ -73,13 +64,13 @@ struct RegistrationWriter {
         }
     }
 
-    private func writeExtras(_ registration: Registration, to writer: inout XMLWriter) {
+    private static func writeExtras(_ registration: Registration, to writer: inout XMLWriter) {
         for extra in registration.platform.handleExtras {
             if let value = registration.extras[extra] { writer.element(extra, text: value) }
         }
     }
 
-    private func write(_ template: Registration.Template, of platform: HubPlatform, to writer: inout XMLWriter) {
+    private static func write(_ template: Registration.Template, of platform: HubPlatform, to writer: inout XMLWriter) {
         writer.element("BodyTemplate", cdata: template.text)
         if platform != .apple { writeHeaders(template, of: platform, to: &writer) }
         if let expiry = template.expiry { writer.element("Expiry", text: expiry) }
@@ -89,7 +80,7 @@ struct RegistrationWriter {
         if platform == .apple { writeHeaders(template, of: platform, to: &writer) }
     }
 
-    private func writeHeaders(_ template: Registration.Template, of platform: HubPlatform, to writer: inout XMLWriter) {
+    private static func writeHeaders(_ template: Registration.Template, of platform: HubPlatform, to writer: inout XMLWriter) {
         guard let prefix = platform.headersElementPrefix, !template.headers.all.isEmpty else { return }
         writer.element(prefix + "Headers") { writer in
             for field in template.headers.all {
@@ -102,7 +93,7 @@ struct RegistrationWriter {
     }
 
     /// The three spellings of "never" that were recorded from the service.
-    private func expiration(of registration: Registration, isInFeed: Bool) -> String {
+    private static func expiration(of registration: Registration, isInFeed: Bool) -> String {
         if registration.installationID != nil { return "9999-12-31T23:59:59.9999999Z" }
         return isInFeed ? "9999-12-31T23:59:59.999Z" : "9999-12-31T23:59:59.999"
     }

@@ -14,7 +14,7 @@ extension EmulatedHub {
             var audience = try reader.taggedAudience()
             if call.hasFlag("direct") {
                 guard let handle = call.notificationHeader("DeviceHandle"), !handle.isEmpty else {
-                    throw RefusedCall(400, detail: "The HTTP header \"ServiceBusNotification-DeviceHandle\" is missing or empty")
+                    throw .invalid("The HTTP header \"ServiceBusNotification-DeviceHandle\" is missing or empty")
                 }
                 audience = .handles([handle])
             }
@@ -25,17 +25,14 @@ extension EmulatedHub {
 
     /// `POST /messages/$batch`: one notification to up to 1,000 handles.
     func sendBatch(_ call: HubCall) -> HubAnswer {
-        if call.tier == .free { return call.refusedByTier() }
         return answering { () throws(RefusedCall) in
-            guard call.hasFlag("direct") else { throw RefusedCall(400, detail: "A batch needs the flag 'direct' in its query") }
+            guard call.hasFlag("direct") else { throw .invalid("A batch needs the flag 'direct' in its query") }
             // No source documents the service's answer. An answer as to a send would hide that nothing was tested.
-            guard !call.hasFlag("test") else {
-                throw RefusedCall(400, detail: "The flag 'test' is not allowed in a batch's query")
-            }
+            guard !call.hasFlag("test") else { throw .invalid("The flag 'test' is not allowed in a batch's query") }
             let contentType = call.request.headers["Content-Type"] ?? ""
             guard let body = MultipartBody(call.request.body, contentType: contentType), let content = body["notification"],
                 let devices = body["devices"]
-            else { throw RefusedCall(400, detail: "Could not find a part of the multipart content supplied.") }
+            else { throw .invalid("Could not find a part of the multipart content supplied.") }
             let handles = try Self.handles(devices.content)
             let reader = NotificationReader(call: call, body: content.content, isBatch: true)
             return accept(try reader.notification(to: .handles(handles)), of: call, path: "messages/$batch/")
@@ -44,16 +41,14 @@ extension EmulatedHub {
 
     /// `POST /schedulednotifications`: kept until its time, then delivered to the devices registered by then.
     func schedule(_ call: HubCall) -> HubAnswer {
-        guard call.tier == .standard else { return call.refusedByTier() }
         return answering { () throws(RefusedCall) in
             let reader = NotificationReader(call: call, body: call.request.body)
             let now = call.moment.milliseconds
             guard let time = call.notificationHeader("ScheduleTime").flatMap(Moment.init(reading:)) else {
-                throw RefusedCall(
-                    400, detail: "The HTTP header \"ServiceBusNotification-ScheduleTime\" is missing or is not a date and time")
+                throw .invalid("The HTTP header \"ServiceBusNotification-ScheduleTime\" is missing or is not a date and time")
             }
             guard time.milliseconds > now, time.milliseconds <= now + Self.maximumDelay else {
-                throw RefusedCall(400, detail: "A notification can be scheduled for a time in the next 7 days only")
+                throw .invalid("A notification can be scheduled for a time in the next 7 days only")
             }
             var notification = try reader.notification(to: try reader.taggedAudience())
             let id = state.withLock { state in
@@ -69,7 +64,6 @@ extension EmulatedHub {
 
     /// `DELETE /schedulednotifications/{id}`.
     func cancelSchedule(_ call: HubCall, id: String) -> HubAnswer {
-        guard call.tier == .standard else { return call.refusedByTier() }
         let wasThere = state.withLock { $0.cancelSchedule(id, now: call.moment.milliseconds) }
         return wasThere ? .empty(200) : .error(404, detail: "The scheduled notification does not exist")
     }
@@ -118,21 +112,21 @@ extension EmulatedHub {
         if (try? document.read(content.span)) == nil {
             let lenient = content.map { $0 == UInt8(ascii: "'") ? UInt8(ascii: "\"") : $0 }
             do { try document.read(lenient.span) } catch {
-                throw RefusedCall(400, detail: "The devices are not a JSON array. \(error.sentence)")
+                throw .invalid("The devices are not a JSON array. \(error.sentence)")
             }
         }
         guard document.kind(of: document.root) == .array, document.childCount(of: document.root) > 0 else {
-            throw RefusedCall(400, detail: "The devices are not a JSON array with at least one handle")
+            throw .invalid("The devices are not a JSON array with at least one handle")
         }
         var handles: [String] = []
         try document.forEachElement(of: document.root) { (element) throws(RefusedCall) in
             guard document.kind(of: element) == .string, !document.text(of: element).isEmpty else {
-                throw RefusedCall(400, detail: "A device handle is not a string or is empty")
+                throw .invalid("A device handle is not a string or is empty")
             }
             handles.append(document.string(document.text(of: element)))
         }
         guard handles.count <= NotificationReader.maximumHandleCount else {
-            throw RefusedCall(400, detail: "A batch has \(handles.count) device handles; at most 1000 are allowed")
+            throw .invalid("A batch has \(handles.count) device handles; at most 1000 are allowed")
         }
         return handles
     }

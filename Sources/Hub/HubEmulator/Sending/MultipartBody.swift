@@ -30,8 +30,8 @@ struct MultipartBody {
     static func parameter(_ name: String, of value: String) -> String? {
         for field in value.split(separator: ";").dropFirst() {
             guard let equals = field.firstIndex(of: "=") else { continue }
-            guard trimmed(field[..<equals]).equalsIgnoringCase(name) else { continue }
-            let text = trimmed(field[field.index(after: equals)...])
+            guard field[..<equals].trimmingBlanks.equalsIgnoringCase(name) else { continue }
+            let text = field[field.index(after: equals)...].trimmingBlanks
             return text.count > 1 && text.hasPrefix("\"") && text.hasSuffix("\"") ? String(text.dropFirst().dropLast()) : text
         }
         return nil
@@ -68,9 +68,9 @@ struct MultipartBody {
             if line.isEmpty { break }
             guard let colon = line.firstIndex(of: ":") else { continue }
             let value = String(line[line.index(after: colon)...])
-            switch trimmed(line[..<colon]).lowercased() {
+            switch line[..<colon].trimmingBlanks.lowercased() {
             case "content-disposition": name = parameter("name", of: value)
-            case "content-type": contentType = trimmed(value[...])
+            case "content-type": contentType = value.trimmingBlanks
             default: break
             }
         }
@@ -82,12 +82,5 @@ struct MultipartBody {
         if rest.last == 10 { rest = rest.dropLast() }
         if rest.last == 13 { rest = rest.dropLast() }
         return rest
-    }
-
-    private static func trimmed(_ text: Substring) -> String {
-        var text = text
-        while let first = text.first, first.isWhitespace { text.removeFirst() }
-        while let last = text.last, last.isWhitespace { text.removeLast() }
-        return String(text)
     }
 }

@@ -70,10 +70,7 @@ extension Notification {
                     reach.skipped.append(platform)
                     continue
                 }
-                reach.rung.append(
-                    Delivery(
-                        device: key, handle: handle, registrationID: "", template: nil, body: body, headers: headers,
-                        collapseKey: collapseKey, refusal: refusal))
+                reach.rung.append(delivery(to: key, handle: handle, registrationID: ""))
             }
         case .everyone:
             store.forEachMatch(of: nil) { add($0, to: &reach, seen: &seen) }
@@ -88,6 +85,13 @@ extension Notification {
         let template: String?
     }
 
+    /// Its delivery to a device as it was sent.
+    private func delivery(to device: DeviceKey, handle: String, registrationID: String) -> Delivery {
+        Delivery(
+            device: device, handle: handle, registrationID: registrationID, template: nil, body: body, headers: headers,
+            collapseKey: collapseKey, refusal: refusal)
+    }
+
     private func add(_ registration: Registration, to reach: inout Reach, seen: inout Set<DeliveryKey>) {
         let key = registration.deviceKey
         switch (content, registration.template) {
@@ -96,10 +100,7 @@ extension Notification {
                 reach.skipped.append(platform)
                 return
             }
-            reach.rung.append(
-                Delivery(
-                    device: key, handle: registration.handle, registrationID: registration.id, template: nil, body: body,
-                    headers: headers, collapseKey: collapseKey, refusal: refusal))
+            reach.rung.append(delivery(to: key, handle: registration.handle, registrationID: registration.id))
         case (.template(let properties), let template?):
             let identity = (template.name ?? "") + "\u{0}" + template.text
             guard seen.insert(DeliveryKey(device: key, template: identity)).inserted else {
@@ -108,16 +109,16 @@ extension Notification {
             }
             let body = template.body.rendered(properties)
             let headers = template.renderedHeaders(properties, followedBy: headers)
-            var document = JSONDocument()
-            let isRead = registration.platform.takesJSON && (try? document.read(body.span)) != nil
+            var read = JSONDocument()
+            let document = registration.platform.takesJSON && (try? read.read(body.span)) != nil ? read : nil
             reach.rung.append(
                 Delivery(
                     device: key, handle: registration.handle, registrationID: registration.id,
                     template: template.name ?? "", body: body, headers: headers,
                     collapseKey: CollapseKey.of(
-                        registration.platform, headers: headers, document: isRead ? document : nil),
+                        registration.platform, headers: headers, document: document),
                     refusal: registration.platform.refusal(
-                        of: body, document: isRead ? document : nil, headers: headers.withoutDateOfExpiry)))
+                        of: body, document: document, headers: headers.withoutDateOfExpiry)))
         default:
             return
         }

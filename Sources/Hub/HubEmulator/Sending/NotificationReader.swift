@@ -22,10 +22,8 @@ struct NotificationReader {
         let format = call.notificationHeader("Format") ?? ""
         if format.equalsIgnoringCase("template") { return try template(to: audience) }
         guard let platform = HubPlatform(format: format) else {
-            throw RefusedCall(
-                400,
-                detail:
-                    "The HTTP header \"ServiceBusNotification-Format\" has an invalid value: \"\(format)\". Allowed values are "
+            throw .invalid(
+                "The HTTP header \"ServiceBusNotification-Format\" has an invalid value: \"\(format)\". Allowed values are "
                     + "\"windows\", \"apple\", \"gcm\", \"template\", \"adm\", or \"windowsphone\".")
         }
         if case .handles(let handles) = audience { for handle in handles { try check(handle, on: platform) } }
@@ -48,12 +46,10 @@ struct NotificationReader {
         } catch {
             switch error.reason {
             case .tag, .invalidCharacter, .expectedTag:
-                throw RefusedCall(
-                    400,
-                    detail:
-                        "An invalid tag(s) '\(text)' was supplied. Valid tag characters are alphanumeric, _, @, -, ., : and #.")
+                throw .invalid(
+                    "An invalid tag(s) '\(text)' was supplied. Valid tag characters are alphanumeric, _, @, -, ., : and #.")
             default:
-                throw RefusedCall(400, detail: "The tag expression '\(text)' is not valid: \(error)")
+                throw .invalid("The tag expression '\(text)' is not valid: \(error)")
             }
         }
     }
@@ -62,13 +58,11 @@ struct NotificationReader {
         var document: JSONDocument?
         if platform.takesJSON {
             var read = JSONDocument()
-            do { try read.read(body.span) } catch {
-                throw RefusedCall(400, detail: "The payload is not valid JSON. \(error.sentence)")
-            }
-            guard read.kind(of: read.root) == .object else { throw RefusedCall(400, detail: "The payload is not a JSON object") }
+            do { try read.read(body.span) } catch { throw .invalid("The payload is not valid JSON. \(error.sentence)") }
+            guard read.kind(of: read.root) == .object else { throw .invalid("The payload is not a JSON object") }
             document = read
         } else if body.isEmpty {
-            throw RefusedCall(400, detail: "The payload is empty")
+            throw .invalid("The payload is empty")
         }
         try SendHeaders.check(call.request.headers, for: platform)
         let headers = forwardedHeaders()
@@ -80,20 +74,18 @@ struct NotificationReader {
 
     private func template(to audience: Notification.Audience) throws(RefusedCall) -> Notification {
         if case .handles = audience {
-            throw RefusedCall(400, detail: "A template notification cannot be sent to a device handle")
+            throw .invalid("A template notification cannot be sent to a device handle")
         }
         var document = JSONDocument()
-        do { try document.read(body.span) } catch {
-            throw RefusedCall(400, detail: "The properties are not valid JSON. \(error.sentence)")
-        }
+        do { try document.read(body.span) } catch { throw .invalid("The properties are not valid JSON. \(error.sentence)") }
         guard document.kind(of: document.root) == .object else {
-            throw RefusedCall(400, detail: "The properties of a template notification must be one JSON object")
+            throw .invalid("The properties of a template notification must be one JSON object")
         }
         var properties: [String: String] = [:]
         try document.forEachMember(of: document.root) { (key, value) throws(RefusedCall) in
             let name = document.string(key)
             guard document.kind(of: value) == .string else {
-                throw RefusedCall(400, detail: "The property '\(name)' of a template notification is not a string")
+                throw .invalid("The property '\(name)' of a template notification is not a string")
             }
             properties[name.lowercased()] = document.string(document.text(of: value))
         }
@@ -127,4 +119,7 @@ struct RefusedCall: Error {
     init(_ status: Int, detail: String) {
         answer = .error(status, detail: detail)
     }
+
+    /// The refusal of a call that is not as it must be.
+    static func invalid(_ detail: String) -> RefusedCall { RefusedCall(400, detail: detail) }
 }

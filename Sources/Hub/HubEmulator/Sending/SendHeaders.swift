@@ -10,15 +10,13 @@ enum SendHeaders {
         if platform == .windows {
             let type = headers["X-WNS-Type"] ?? ""
             guard wnsTypes.contains(where: type.equalsIgnoringCase) else {
-                throw RefusedCall(
-                    400,
-                    detail: "The HTTP header \"X-WNS-Type\" is missing or has an invalid value: \"\(type)\". Allowed values are "
+                throw .invalid(
+                    "The HTTP header \"X-WNS-Type\" is missing or has an invalid value: \"\(type)\". Allowed values are "
                         + wnsTypes.joined(separator: ", "))
             }
         }
         if let expiry = headers["ServiceBusNotification-Apns-Expiry"], !isDate(expiry) {
-            throw RefusedCall(
-                400, detail: "The HTTP header \"ServiceBusNotification-Apns-Expiry\" has an invalid value: \"\(expiry)\"")
+            throw .invalid("The HTTP header \"ServiceBusNotification-Apns-Expiry\" has an invalid value: \"\(expiry)\"")
         }
     }
 

@@ -4,7 +4,6 @@ import Synchronization
 extension EmulatedHub {
     /// `GET /messages/{id}`: the telemetry of a notification, once it is visible.
     func telemetry(_ call: HubCall, id: String) -> HubAnswer {
-        guard call.tier == .standard else { return call.refusedByTier() }
         guard HubIdentifiers.isNotificationID(id) else { return .error(400, detail: "The notification id is not valid") }
         let record = state.withLock { $0.telemetry[id] }
         guard let record, let shown = record.shown(at: call.moment.milliseconds) else {
@@ -22,7 +21,6 @@ extension EmulatedHub {
 
     /// `GET /feedbackcontainer`: a link to the container with the push services' reports, as plain text.
     func feedbackContainer(_ call: HubCall) -> HubAnswer {
-        guard call.tier == .standard else { return call.refusedByTier() }
         guard let link = blobs.link(to: Self.feedbackPath, at: origin(of: call), from: call.moment, isContainer: true) else {
             return .empty(500)
         }
@@ -82,28 +80,28 @@ extension EmulatedHub {
         let marker = request.queryValue("marker") ?? ""
         let count = max(1, min(request.queryValue("maxresults").flatMap { Int($0) } ?? pageCount, pageCount))
         let rest = all.filter { $0.name >= marker }
-        var writer = XMLWriter()
-        writer.element("EnumerationResults") { writer in
-            writer.element("Blobs") { writer in
-                for blob in rest.prefix(count) {
-                    writer.element("Blob") { writer in
-                        writer.element("Name", text: blob.name)
-                        writer.element("Properties") { writer in
-                            writer.element("Last-Modified", text: Moment(milliseconds: blob.modified).httpDate)
-                            writer.element("Content-Length", text: "\(blob.bytes.count)")
+        let body = XMLWriter.document { writer in
+            writer.element("EnumerationResults") { writer in
+                writer.element("Blobs") { writer in
+                    for blob in rest.prefix(count) {
+                        writer.element("Blob") { writer in
+                            writer.element("Name", text: blob.name)
+                            writer.element("Properties") { writer in
+                                writer.element("Last-Modified", text: Moment(milliseconds: blob.modified).httpDate)
+                                writer.element("Content-Length", text: "\(blob.bytes.count)")
+                            }
                         }
                     }
                 }
+                writer.element("NextMarker", text: rest.count > count ? rest[count].name : "")
             }
-            writer.element("NextMarker", text: rest.count > count ? rest[count].name : "")
         }
-        let declaration = Array("<?xml version=\"1.0\" encoding=\"utf-8\"?>".utf8)
-        return HTTPServerResponse(status: 200, headers: ["Content-Type": "application/xml"], body: declaration + writer.bytes)
+        return HTTPServerResponse(status: 200, headers: ["Content-Type": "application/xml"], body: body)
     }
 
     static func noBlob(_ status: Int) -> HTTPServerResponse {
         let code = status == 403 ? "AuthenticationFailed" : "BlobNotFound"
-        let body = Array("<?xml version=\"1.0\" encoding=\"utf-8\"?><Error><Code>\(code)</Code></Error>".utf8)
+        let body = XMLWriter.document { $0.element("Error") { $0.element("Code", text: code) } }
         return HTTPServerResponse(status: status, headers: ["Content-Type": "application/xml"], body: body)
     }
 

@@ -17,27 +17,21 @@ struct PNSFeedback: Sendable {
 
     /// One XML document a line, each declaring an encoding that it does not have, as the service's do.
     static func document(_ feedback: [PNSFeedback]) -> [UInt8] {
-        var bytes: [UInt8] = []
-        for entry in feedback {
-            bytes += Array("<?xml version=\"1.0\" encoding=\"utf-16\"?>".utf8)
-            bytes += entry.xml
-            bytes.append(UInt8(ascii: "\n"))
-        }
-        return bytes
+        feedback.flatMap { $0.xml + [UInt8(ascii: "\n")] }
     }
 
     private var xml: [UInt8] {
-        var writer = XMLWriter()
-        writer.element("PnsFeedback", attributes: [("xmlns:i", XMLWriter.schemaInstance), ("xmlns", XMLWriter.serviceBus)]) {
-            writer in
-            writer.element("FeedbackTime", text: Moment(milliseconds: at).dotNet)
-            writer.element("NotificationSystemError", text: outcome)
-            writer.element("Platform", text: platform.installationName.lowercased())
-            writer.element("PnsHandle", text: handle)
-            if !registrationID.isEmpty { writer.element("RegistrationId", text: registrationID) }
-            if let installationID { writer.element("InstallationId", text: installationID) }
-            writer.element("NotificationId", text: notificationID)
+        let namespaces = [("xmlns:i", XMLWriter.schemaInstance), ("xmlns", XMLWriter.serviceBus)]
+        return XMLWriter.document(encoding: "utf-16") { writer in
+            writer.element("PnsFeedback", attributes: namespaces) { writer in
+                writer.element("FeedbackTime", text: Moment(milliseconds: at).dotNet)
+                writer.element("NotificationSystemError", text: outcome)
+                writer.element("Platform", text: platform.installationName.lowercased())
+                writer.element("PnsHandle", text: handle)
+                if !registrationID.isEmpty { writer.element("RegistrationId", text: registrationID) }
+                if let installationID { writer.element("InstallationId", text: installationID) }
+                writer.element("NotificationId", text: notificationID)
+            }
         }
-        return writer.bytes
     }
 }

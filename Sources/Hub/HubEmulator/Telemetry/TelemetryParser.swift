@@ -43,7 +43,7 @@ struct TelemetryParser {
         if given.contains(field), field != "state", field != "counts" { throw .repeatedField(field) }
         given.append(field)
         switch field {
-        case "hidden": progress.hidden = value.isEmpty ? nil : try Self.duration(field, from: value)
+        case "hidden": progress.hidden = value.isEmpty ? nil : try TelemetryScriptError.duration(field, from: value)
         case "state": try readState(value)
         case "counts":
             guard value == "none" else { throw .badValue(field: field, value: value, expected: "none") }
@@ -55,9 +55,9 @@ struct TelemetryParser {
         case "tags": conditions.tags = value
         case "format": conditions.format = value
         case "handle": conditions.handle = value
-        case "after": after = try Self.number(field, from: value, in: 0...1_000_000_000)
-        case "every": every = try Self.number(field, from: value, in: 1...1_000_000_000)
-        default: count = try Self.number(field, from: value, in: 1...1_000_000_000)
+        case "after": after = try TelemetryScriptError.number(field, from: value, in: 0...1_000_000_000)
+        case "every": every = try TelemetryScriptError.number(field, from: value, in: 1...1_000_000_000)
+        default: count = try TelemetryScriptError.number(field, from: value, in: 1...1_000_000_000)
         }
     }
 
@@ -65,7 +65,7 @@ struct TelemetryParser {
         if let last = progress.steps.last, last.duration == nil { throw .endlessState(last.state) }
         let parts = value.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         let state = try Self.word("state", from: String(parts[0]))
-        let duration = parts.count > 1 ? try Self.duration("state", from: String(parts[1])) : nil
+        let duration = parts.count > 1 ? try TelemetryScriptError.duration("state", from: String(parts[1])) : nil
         progress.steps.append(TelemetryScript.Step(state: state, duration: duration, counts: nil))
     }
 
@@ -74,7 +74,7 @@ struct TelemetryParser {
         let parts = field.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
         let platform = try Self.platform(field, from: String(parts[0]))
         let name = try Self.word(field, from: String(parts[1]))
-        let number = try Self.number(field, from: value, in: 0...1_000_000_000)
+        let number = try TelemetryScriptError.number(field, from: value, in: 0...1_000_000_000)
         try changeCounts(of: field) { $0.add(name, on: platform, count: number) }
     }
 
@@ -121,21 +121,5 @@ struct TelemetryParser {
             throw .badValue(field: field, value: value, expected: "one of \(known)")
         }
         return platform
-    }
-
-    private static func number(
-        _ field: String, from value: String, in range: ClosedRange<Int>
-    ) throws(TelemetryScriptError) -> Int {
-        guard let number = Int(value), range.contains(number) else {
-            throw .badValue(field: field, value: value, expected: "\(range.lowerBound) to \(range.upperBound)")
-        }
-        return number
-    }
-
-    private static func duration(_ field: String, from value: String) throws(TelemetryScriptError) -> Duration {
-        guard let duration = FaultParser.scripted(value) else {
-            throw .badValue(field: field, value: value, expected: "a duration such as 200ms, 10s or 2m, at most a day")
-        }
-        return duration
     }
 }

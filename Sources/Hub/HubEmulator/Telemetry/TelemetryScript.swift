@@ -56,7 +56,7 @@ public struct TelemetryScript: Sendable, Equatable {
 }
 
 /// A mistake in a line of the telemetry's script.
-public enum TelemetryScriptError: Error, Equatable, Sendable, CustomStringConvertible {
+public enum TelemetryScriptError: ScriptError, Equatable, Sendable, CustomStringConvertible {
     /// There are no fields.
     case empty
     /// No such field.

@@ -1,7 +1,6 @@
 /// Writes the telemetry of one notification. .NET's reader skips elements that are out of order, so it is the order of its
 /// contract.
 struct TelemetryWriter {
-    private static let declaration = "<?xml version=\"1.0\" encoding=\"utf-8\"?>"
     private static let beforeDetails: [HubPlatform] = [.apple, .windowsphone, .windows, .gcm, .adm]
     private static let behindDetails: [HubPlatform] = [.fcmv1, .baidu, .browser, .xiaomi]
 
@@ -13,23 +12,23 @@ struct TelemetryWriter {
     let errorDetailsURI: String?
 
     var xml: [UInt8] {
-        var writer = XMLWriter()
         let namespaces = [("xmlns", XMLWriter.serviceBus), ("xmlns:i", XMLWriter.schemaInstance)]
-        writer.element("NotificationDetails", attributes: namespaces) { writer in
-            writer.element("NotificationId", text: record.id)
-            writer.element("Location", text: location)
-            writer.element("State", text: shown.state)
-            writer.element("EnqueueTime", text: Moment(milliseconds: record.queuedAt).dotNet)
-            if let time = shown.startedAt { writer.element("StartTime", text: Moment(milliseconds: time).dotNet) }
-            if let time = shown.endedAt { writer.element("EndTime", text: Moment(milliseconds: time).dotNet) }
-            writer.element("NotificationBody", text: String(decoding: record.body, as: UTF8.self))
-            if let tags = record.tags { writer.element("Tags", text: tags) }
-            writer.element("TargetPlatforms", text: record.targetPlatforms)
-            for platform in Self.beforeDetails { writeCounts(of: platform, to: &writer) }
-            if let errorDetailsURI { writer.element("PnsErrorDetailsUri", text: errorDetailsURI) }
-            for platform in Self.behindDetails { writeCounts(of: platform, to: &writer) }
+        return XMLWriter.document { writer in
+            writer.element("NotificationDetails", attributes: namespaces) { writer in
+                writer.element("NotificationId", text: record.id)
+                writer.element("Location", text: location)
+                writer.element("State", text: shown.state)
+                writer.element("EnqueueTime", text: Moment(milliseconds: record.queuedAt).dotNet)
+                if let time = shown.startedAt { writer.element("StartTime", text: Moment(milliseconds: time).dotNet) }
+                if let time = shown.endedAt { writer.element("EndTime", text: Moment(milliseconds: time).dotNet) }
+                writer.element("NotificationBody", text: String(decoding: record.body, as: UTF8.self))
+                if let tags = record.tags { writer.element("Tags", text: tags) }
+                writer.element("TargetPlatforms", text: record.targetPlatforms)
+                for platform in Self.beforeDetails { writeCounts(of: platform, to: &writer) }
+                if let errorDetailsURI { writer.element("PnsErrorDetailsUri", text: errorDetailsURI) }
+                for platform in Self.behindDetails { writeCounts(of: platform, to: &writer) }
+            }
         }
-        return Array(Self.declaration.utf8) + writer.bytes
     }
 
     private func writeCounts(of platform: HubPlatform, to writer: inout XMLWriter) {

@@ -40,28 +40,16 @@ struct TemplateReader {
 
     private mutating func part() throws(TemplateError) -> TemplateExpression.Part {
         guard let start = peek else { throw .unknownToken }
-        switch start {
-        case "'", "\"":
-            return .text(try quoted(by: start))
-        case "$":
-            index += 1
-            let (name, fallback, limit) = try argument()
-            return .property(name: name, fallback: fallback, limit: limit, hasEllipsis: false)
-        case ".":
-            index += 1
-            let (name, fallback, limit) = try argument()
-            guard let limit else { throw .missingLength }
-            return .property(name: name, fallback: fallback, limit: limit, hasEllipsis: true)
-        case "%":
-            index += 1
-            let (name, fallback, limit) = try argument()
+        if start == "'" || start == "\"" { return .text(try quoted(by: start)) }
+        guard "$.%".contains(start) else { throw start == "#" ? .numericInComposite : .unknownToken }
+        index += 1
+        let (name, fallback, limit) = try argument()
+        if start == "%" {
             guard limit == nil else { throw .lengthNotAllowed }
             return .encoded(name: name, fallback: fallback)
-        case "#":
-            throw .numericInComposite
-        default:
-            throw .unknownToken
         }
+        guard start == "$" || limit != nil else { throw .missingLength }
+        return .property(name: name, fallback: fallback, limit: limit, hasEllipsis: start == ".")
     }
 
     private mutating func quoted(by quote: Character) throws(TemplateError) -> String {

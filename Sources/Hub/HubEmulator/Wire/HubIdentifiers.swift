@@ -4,6 +4,7 @@ import Basics
 ///
 /// The generator is SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014).
 struct HubIdentifiers: RandomNumberGenerator, Sendable {
+    static let step: UInt64 = 0x9E37_79B9_7F4A_7C15
     private var state: UInt64
 
     init(seed: UInt64) {
@@ -11,7 +12,7 @@ struct HubIdentifiers: RandomNumberGenerator, Sendable {
     }
 
     mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
+        state &+= Self.step
         var mixed = state
         mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
         mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB

@@ -3,23 +3,11 @@ import PushModel
 /// A push service behind the hub, with its name in every place where the hub spells it.
 ///
 /// Unlike `PushModel.Platform` it also knows `windowsphone`: the emulator serves every backend, not only pushfan's worker.
-enum HubPlatform: UInt8, CaseIterable, Sendable {
+enum HubPlatform: String, CaseIterable, Sendable {
     case apple, windows, windowsphone, gcm, fcmv1, adm, baidu, browser, xiaomi
 
     /// The value of `ServiceBusNotification-Format`.
-    var format: String {
-        switch self {
-        case .apple: "apple"
-        case .windows: "windows"
-        case .windowsphone: "windowsphone"
-        case .gcm: "gcm"
-        case .fcmv1: "fcmv1"
-        case .adm: "adm"
-        case .baidu: "baidu"
-        case .browser: "browser"
-        case .xiaomi: "xiaomi"
-        }
-    }
+    var format: String { rawValue }
 
     /// The `platform` of an installation.
     var installationName: String {
@@ -35,15 +23,9 @@ enum HubPlatform: UInt8, CaseIterable, Sendable {
     /// The prefix of a registration's element: `Apple` in `AppleTemplateRegistrationDescription`.
     var elementPrefix: String {
         switch self {
-        case .apple: "Apple"
-        case .windows: "Windows"
         case .windowsphone: "Mpns"
-        case .gcm: "Gcm"
         case .fcmv1: "FcmV1"
-        case .adm: "Adm"
-        case .baidu: "Baidu"
-        case .browser: "Browser"
-        case .xiaomi: "Xiaomi"
+        case .apple, .windows, .gcm, .adm, .baidu, .browser, .xiaomi: format.capitalized
         }
     }
 
@@ -52,12 +34,9 @@ enum HubPlatform: UInt8, CaseIterable, Sendable {
         switch self {
         case .apple: "DeviceToken"
         case .windows, .windowsphone: "ChannelUri"
-        case .gcm: "GcmRegistrationId"
-        case .fcmv1: "FcmV1RegistrationId"
-        case .adm: "AdmRegistrationId"
+        case .gcm, .fcmv1, .adm, .xiaomi: elementPrefix + "RegistrationId"
         case .baidu: "BaiduChannelId"
         case .browser: "Endpoint"
-        case .xiaomi: "XiaomiRegistrationId"
         }
     }
 
@@ -102,13 +81,14 @@ enum HubPlatform: UInt8, CaseIterable, Sendable {
     var platform: Platform? { Platform(name: format) }
 
     /// The platform of a format header, in any case, or `nil` for `template` and for words the hub does not know.
-    init?(format: String) {
-        self.init { $0.format == format.lowercased() }
-    }
+    init?(format: String) { self.init(rawValue: format.lowercased()) }
 
     /// The platform of an installation, in any case.
-    init?(installationName: String) {
-        self.init { $0.installationName.lowercased() == installationName.lowercased() }
+    init?(installationName name: String) {
+        guard let found = Self.allCases.first(where: { $0.installationName.lowercased() == name.lowercased() }) else {
+            return nil
+        }
+        self = found
     }
 
     /// Refuses what is no handle of a device by the rule that all of pushfan has (`DeviceToken`). A hub takes handles in their form only, but
@@ -119,12 +99,7 @@ enum HubPlatform: UInt8, CaseIterable, Sendable {
             let form = try DeviceToken.normalForm(handle, on: platform)
             guard platform == .browser || form.utf8.count == handle.utf8.count else { throw .notHexadecimal }
         } catch {
-            throw RefusedCall(400, detail: error.description)
+            throw .invalid(error.description)
         }
-    }
-
-    private init?(where matches: (Self) -> Bool) {
-        guard let found = Self.allCases.first(where: matches) else { return nil }
-        self = found
     }
 }

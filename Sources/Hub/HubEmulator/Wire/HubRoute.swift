@@ -2,87 +2,22 @@ import Basics
 import HTTPServing
 import HubAuth
 
-/// One operation of the hub's data plane, read from method and path.
-enum HubOperation: Sendable, Equatable {
-    case send
-    case sendBatch
-    case schedule
-    case cancelSchedule(id: String)
-    case telemetry(id: String)
-    case feedbackContainer
-    case createRegistrationID
-    case createRegistration
-    case listRegistrations
-    case listByTag(String)
-    case putRegistration(id: String)
-    case getRegistration(id: String)
-    case deleteRegistration(id: String)
-    case putInstallation(id: String)
-    case getInstallation(id: String)
-    case patchInstallation(id: String)
-    case deleteInstallation(id: String)
-    case submitJob
-    case listJobs
-    case getJob(id: String)
-
-    /// True if it sends a notification, now or later.
-    var isSend: Bool {
-        switch self {
-        case .send, .sendBatch, .schedule: true
-        default: false
-        }
-    }
-
-    /// True for a request for something that never existed, by which workers, gateways and `doctor` probe the hub.
-    var isProbe: Bool {
-        switch self {
-        case .telemetry(let id): id.hasSuffix("-pushfan-question")
-        case .getInstallation(let id): id == "pushfan-gateway-readiness"
-        default: false
-        }
-    }
-
-    var name: StaticString {
-        if isProbe { return "probe" }
-        return switch self {
-        case .send: "send"
-        case .sendBatch: "send.batch"
-        case .schedule: "schedule"
-        case .cancelSchedule: "schedule.cancel"
-        case .telemetry: "telemetry"
-        case .feedbackContainer: "feedback"
-        case .createRegistrationID: "registration.id"
-        case .createRegistration: "registration.create"
-        case .listRegistrations: "registration.list"
-        case .listByTag: "registration.tag"
-        case .putRegistration: "registration.put"
-        case .getRegistration: "registration.get"
-        case .deleteRegistration: "registration.delete"
-        case .putInstallation: "installation.put"
-        case .getInstallation: "installation.get"
-        case .patchInstallation: "installation.patch"
-        case .deleteInstallation: "installation.delete"
-        case .submitJob: "job.submit"
-        case .listJobs: "job.list"
-        case .getJob: "job.get"
-        }
-    }
-
+/// One operation of the hub's data plane.
+struct HubOperation: Sendable {
+    /// The name in the records.
+    let name: StaticString
     /// The rights of which a policy needs one ("Notification Hubs security"). Installations are not in its table, and are treated
     /// like single registrations. Telemetry and feedback are not either, and are treated like sends that a manager may do too.
-    func rights(hasFilter: Bool) -> SASRights {
-        switch self {
-        case .send, .sendBatch, .schedule, .cancelSchedule: .send
-        case .telemetry, .feedbackContainer: [.send, .manage]
-        case .listByTag, .submitJob, .listJobs, .getJob: .manage
-        case .listRegistrations: hasFilter ? [.listen, .manage] : .manage
-        default: [.listen, .manage]
-        }
-    }
+    let rights: SASRights
+    /// The tiers that include it.
+    var tiers = HubEmulatorConfiguration.Tier.allCases
+    /// True if it sends a notification, now or later.
+    var isSend = false
+    let perform: @Sendable (EmulatedHub, HubCall) -> HubAnswer
 }
 
 /// The destination of a call.
-enum HubRoute: Sendable, Equatable {
+enum HubRoute: Sendable {
     case operation(HubOperation)
     /// The path exists, the method does not. `allowed` is the value of `Allow`.
     case methodNotAllowed(allowed: String)
@@ -93,53 +28,85 @@ enum HubRoute: Sendable, Equatable {
 
     /// Finds the route. Paths are compared without regard to case, one trailing slash does not count, and every segment is
     /// decoded by itself.
-    init(method: String, rawPath: Substring, hubName: String) {
-        var segments = rawPath.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).dropFirst()
+    init(of request: HTTPServerRequest, hubName: String) {
+        var segments = request.rawPath.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).dropFirst()
             .map { PercentEncoding.decoded(String(Substring($0))) }
         if segments.last == "" { segments.removeLast() }
         guard let first = segments.first, first.equalsIgnoringCase(hubName) else {
             self = .otherHub
             return
         }
-        self = Self.find(method, at: Array(segments.dropFirst()))
-    }
-
-    private static func find(_ method: String, at path: [String]) -> HubRoute {
-        guard let collection = path.first?.lowercased() else { return .unknown }
-        switch (collection, path.count) {
-        case ("messages", 1): return choose(method, from: ["POST": .send])
-        case ("messages", 2) where path[1].equalsIgnoringCase("$batch"): return choose(method, from: ["POST": .sendBatch])
-        case ("messages", 2): return choose(method, from: ["GET": .telemetry(id: path[1])])
-        case ("feedbackcontainer", 1): return choose(method, from: ["GET": .feedbackContainer])
-        case ("schedulednotifications", 1): return choose(method, from: ["POST": .schedule])
-        case ("schedulednotifications", 2): return choose(method, from: ["DELETE": .cancelSchedule(id: path[1])])
-        case ("jobs", 1): return choose(method, from: ["POST": .submitJob, "GET": .listJobs])
-        case ("jobs", 2): return choose(method, from: ["GET": .getJob(id: path[1])])
-        case ("registrationids", 1): return choose(method, from: ["POST": .createRegistrationID])
-        case ("registrations", 1): return choose(method, from: ["POST": .createRegistration, "GET": .listRegistrations])
-        case ("registrations", 2):
-            let id = path[1]
-            return choose(
-                method,
-                from: ["PUT": .putRegistration(id: id), "GET": .getRegistration(id: id), "DELETE": .deleteRegistration(id: id)])
-        case ("tags", 3) where path[2].equalsIgnoringCase("registrations"):
-            return choose(method, from: ["GET": .listByTag(path[1])])
-        case ("installations", 2) where !path[1].isEmpty:
-            let id = path[1]
-            return choose(
-                method,
-                from: [
-                    "PUT": .putInstallation(id: id), "GET": .getInstallation(id: id), "PATCH": .patchInstallation(id: id),
-                    "DELETE": .deleteInstallation(id: id),
-                ])
-        default: return .unknown
+        guard let operations = Self.operations(at: Array(segments.dropFirst()), for: request) else {
+            self = .unknown
+            return
         }
+        self =
+            operations.first { $0.key == request.method }.map { .operation($0.value) }
+            ?? .methodNotAllowed(allowed: operations.map(\.key).joined(separator: ", "))
     }
 
-    private static func choose(
-        _ method: String, from operations: KeyValuePairs<String, HubOperation>
-    ) -> HubRoute {
-        for (name, operation) in operations where name == method { return .operation(operation) }
-        return .methodNotAllowed(allowed: operations.map(\.key).joined(separator: ", "))
+    /// The operations of a path by their methods, or `nil` for a path that a hub does not have. A probe is a request for something
+    /// that never existed, by which workers, gateways and `doctor` probe the hub.
+    private static func operations(
+        at path: [String], for request: HTTPServerRequest
+    ) -> KeyValuePairs<String, HubOperation>? {
+        guard let collection = path.first?.lowercased() else { return nil }
+        let id = path.count > 1 ? path[1] : ""
+        let ofDevices: SASRights = [.listen, .manage]
+        switch (collection, path.count) {
+        case ("messages", 1): return ["POST": .init(name: "send", rights: .send, isSend: true) { $0.send($1) }]
+        case ("messages", 2) where id.equalsIgnoringCase("$batch"):
+            return [
+                "POST": .init(name: "send.batch", rights: .send, tiers: [.basic, .standard], isSend: true) { $0.sendBatch($1) }
+            ]
+        case ("messages", 2):
+            let name: StaticString = id.hasSuffix("-pushfan-question") ? "probe" : "telemetry"
+            return [
+                "GET": .init(name: name, rights: [.send, .manage], tiers: [.standard]) { $0.telemetry($1, id: id) }
+            ]
+        case ("feedbackcontainer", 1):
+            return ["GET": .init(name: "feedback", rights: [.send, .manage], tiers: [.standard]) { $0.feedbackContainer($1) }]
+        case ("schedulednotifications", 1):
+            return ["POST": .init(name: "schedule", rights: .send, tiers: [.standard], isSend: true) { $0.schedule($1) }]
+        case ("schedulednotifications", 2):
+            return [
+                "DELETE": .init(name: "schedule.cancel", rights: .send, tiers: [.standard]) { $0.cancelSchedule($1, id: id) }
+            ]
+        case ("jobs", 1):
+            return [
+                "POST": .init(name: "job.submit", rights: .manage, tiers: [.standard]) { $0.submitJob($1) },
+                "GET": .init(name: "job.list", rights: .manage, tiers: [.standard]) { $0.listJobs($1) },
+            ]
+        case ("jobs", 2): return ["GET": .init(name: "job.get", rights: .manage, tiers: [.standard]) { $0.getJob($1, id: id) }]
+        case ("registrationids", 1):
+            return ["POST": .init(name: "registration.id", rights: ofDevices) { $0.createRegistrationID($1) }]
+        case ("registrations", 1):
+            let ofList: SASRights = request.queryValue("$filter") == nil ? .manage : ofDevices
+            return [
+                "POST": .init(name: "registration.create", rights: ofDevices) { $0.createRegistration($1) },
+                "GET": .init(name: "registration.list", rights: ofList) { $0.listRegistrations($1) },
+            ]
+        case ("registrations", 2):
+            return [
+                "PUT": .init(name: "registration.put", rights: ofDevices) { $0.putRegistration($1, id: id) },
+                "GET": .init(name: "registration.get", rights: ofDevices) { $0.getRegistration($1, id: id) },
+                "DELETE": .init(name: "registration.delete", rights: ofDevices) { $0.deleteRegistration($1, id: id) },
+            ]
+        case ("tags", 3) where path[2].equalsIgnoringCase("registrations"):
+            return [
+                "GET": .init(name: "registration.tag", rights: .manage, tiers: [.standard]) {
+                    $0.listRegistrations($1, tagged: id)
+                }
+            ]
+        case ("installations", 2) where !id.isEmpty:
+            let name: StaticString = id == "pushfan-gateway-readiness" ? "probe" : "installation.get"
+            return [
+                "PUT": .init(name: "installation.put", rights: ofDevices) { $0.putInstallation($1, id: id) },
+                "GET": .init(name: name, rights: ofDevices) { hub, _ in hub.getInstallation(id: id) },
+                "PATCH": .init(name: "installation.patch", rights: ofDevices) { $0.patchInstallation($1, id: id) },
+                "DELETE": .init(name: "installation.delete", rights: ofDevices) { hub, _ in hub.deleteInstallation(id: id) },
+            ]
+        default: return nil
+        }
     }
 }

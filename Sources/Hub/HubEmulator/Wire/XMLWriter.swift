@@ -11,6 +11,14 @@ struct XMLWriter {
 
     var bytes: [UInt8] { writer.bytes }
 
+    /// A text with the declaration of its encoding, which is not always its own, before the content.
+    static func document(encoding: String = "utf-8", writing content: (inout XMLWriter) -> Void) -> [UInt8] {
+        var writer = XMLWriter()
+        writer.writer.append("<?xml version=\"1.0\" encoding=\"\(encoding)\"?>")
+        content(&writer)
+        return writer.bytes
+    }
+
     /// Writes an element, closed at once without content.
     mutating func element(
         _ name: String, attributes: [(name: String, value: String)] = [], content: ((inout XMLWriter) -> Void)? = nil

@@ -1,3 +1,4 @@
+public import Basics
 public import PushModel
 
 /// One registration of a handle, as the hub lists it (page HubProtocol, "Registrations").
@@ -54,15 +55,11 @@ public struct DeviceRegistration: Sendable, Equatable {
     }
 }
 
-extension DeviceRegistration: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension DeviceRegistration: Concealed {
     /// The id, the platform and the kind.
     public var description: String {
         "DeviceRegistration(\(id), \(platform.map { "\($0.name)" } ?? "other"), \(isTemplate ? "template" : "native"))"
     }
-    /// As `description`.
-    public var debugDescription: String { description }
-    /// A mirror without children.
-    public var customMirror: Mirror { Mirror(self, children: [:]) }
 }
 
 /// One page of a list of registrations.

@@ -28,12 +28,11 @@ extension HubClient {
         writer.append(token.headerValue.span)
         switch call {
         case .putInstallation(let installation):
-            var body = ByteWriter(capacity: 1024)
-            installation.write(to: &body)
+            let body = installation.body
             writer.append("\r\nContent-Type: application/json\r\nContent-Length: ")
             writer.append(decimal: body.count)
             writer.append("\r\n\r\n")
-            writer.append(body)
+            writer.append(body.span)
         case .deleteRegistration(_, let etag):
             writer.append("\r\nIf-Match: ")
             appendVersion(etag, to: &writer)

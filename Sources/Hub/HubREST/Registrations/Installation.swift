@@ -1,4 +1,4 @@
-import Basics
+public import Basics
 public import PushModel
 
 /// An installation: one device, as the hub keeps it (page HubProtocol, "Installations").
@@ -39,13 +39,9 @@ public struct Installation: Sendable, Equatable {
     }
 }
 
-extension Installation: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension Installation: Concealed {
     /// The platform alone.
     public var description: String { "Installation(\(platform.word))" }
-    /// As `description`.
-    public var debugDescription: String { description }
-    /// A mirror without children.
-    public var customMirror: Mirror { Mirror(self, children: [:]) }
 }
 
 /// The push service of an installation, by the hub's word for it there.
@@ -101,11 +97,7 @@ public struct JSONObjectText: Sendable, Hashable {
     }
 }
 
-extension JSONObjectText: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension JSONObjectText: Concealed {
     /// The size alone: there may be handles in it.
     public var description: String { "JSONObjectText(\(text.utf8.count) bytes)" }
-    /// As `description`.
-    public var debugDescription: String { description }
-    /// A mirror without children.
-    public var customMirror: Mirror { Mirror(self, children: [:]) }
 }

@@ -39,39 +39,15 @@ extension Installation {
             Self.isTrue("pushChannelExpired", in: document) || Self.isTrue("expiredPushChannel", in: document)
     }
 
-    /// Appends the body of `PUT /installations/{id}`.
-    func write(to writer: inout ByteWriter) {
-        writer.append("{\"installationId\":")
-        writer.append(json: id)
-        writer.append(",\"platform\":")
-        writer.append(json: platform.word)
-        writer.append(",\"pushChannel\":")
-        if platform == .known(.browser), let channel = JSONObjectText(pushChannel) {
-            writer.append(channel.text)
-        } else {
-            writer.append(json: pushChannel)
-        }
-        if !tags.isEmpty {
-            writer.append(",\"tags\":[")
-            for (index, tag) in tags.enumerated() {
-                if index > 0 { writer.append(",") }
-                writer.append(json: tag)
-            }
-            writer.append("]")
-        }
-        let texts: [(StaticString, String?)] = [(",\"userId\":", userID), (",\"expirationTime\":", expirationTime)]
-        for case (let name, let text?) in texts {
-            writer.append(name)
-            writer.append(json: text)
-        }
-        let objects: [(StaticString, JSONObjectText?)] = [
-            (",\"templates\":", templates), (",\"secondaryTiles\":", secondaryTiles), (",\"pushVariables\":", pushVariables),
-        ]
-        for case (let name, let object?) in objects {
-            writer.append(name)
-            writer.append(object.text)
-        }
-        writer.append("}")
+    /// The body of `PUT /installations/{id}`.
+    var body: [UInt8] {
+        let channel = platform == .known(.browser) ? JSONObjectText(pushChannel) : nil
+        var object = JSONObject(["installationId": id, "platform": platform.word])
+        object.add("pushChannel", raw: channel.map { Array($0.text.utf8) } ?? JSONObject.text(pushChannel))
+        object.add(["tags": tags, "userId": userID, "expirationTime": expirationTime])
+        let found = [("templates", templates), ("secondaryTiles", secondaryTiles), ("pushVariables", pushVariables)]
+        for case (let name, let text?) in found { object.add(name, raw: Array(text.text.utf8)) }
+        return object.bytes
     }
 
     /// A member that is there and not null.

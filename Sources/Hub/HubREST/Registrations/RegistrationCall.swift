@@ -1,4 +1,4 @@
-import Basics
+public import Basics
 internal import FanOut
 internal import HubAuth
 public import PushModel
@@ -67,11 +67,7 @@ public enum RegistrationCall: Sendable, Equatable {
     }
 }
 
-extension RegistrationCall: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension RegistrationCall: Concealed {
     /// The name.
     public var description: String { "\(name)" }
-    /// As `description`.
-    public var debugDescription: String { description }
-    /// A mirror without children.
-    public var customMirror: Mirror { Mirror(self, children: [:]) }
 }

@@ -1,3 +1,5 @@
+public import Basics
+
 /// Holds a secret that no print, interpolation, dump or mirror can show.
 ///
 /// The value is reached by name only, so every place that shows a secret can be found by searching for `secret`.
@@ -14,13 +16,7 @@ public struct Redacted<Secret> {
 extension Redacted: Sendable where Secret: Sendable {}
 extension Redacted: Equatable where Secret: Equatable {}
 
-extension Redacted: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension Redacted: Concealed {
     /// `[redacted]`, whatever the secret is.
     public var description: String { "[redacted]" }
-
-    /// `[redacted]`, whatever the secret is.
-    public var debugDescription: String { description }
-
-    /// A mirror without children.
-    public var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }
 }

@@ -1,7 +1,7 @@
-import Basics
+public import Basics
 
 /// The link to a hub's feedback container. It carries a signature that opens the container, so no description shows it.
-public struct FeedbackLink: Sendable, Equatable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+public struct FeedbackLink: Sendable, Equatable, Concealed {
     /// Scheme, host, port and path, without a slash at the end.
     private let place: String
     /// The signature and what belongs to it, as it stands behind the question mark.
@@ -9,10 +9,6 @@ public struct FeedbackLink: Sendable, Equatable, CustomStringConvertible, Custom
 
     /// Always `<redacted>`.
     public var description: String { "<redacted>" }
-    /// Always `<redacted>`.
-    public var debugDescription: String { description }
-    /// A mirror without children.
-    public var customMirror: Mirror { Mirror(self, children: [:]) }
 
     /// Reads the hub's answer. Nil for what is no absolute `https` or `http` URI with a path and a query, as ``ErrorDetailsLink``
     /// takes them.

@@ -1,3 +1,4 @@
+public import Basics
 import PushModel
 
 /// The content of the hub's answer about one notification: `NotificationDetails` (page HubProtocol, "Details").
@@ -51,16 +52,12 @@ public struct NotificationTelemetry: Sendable, Equatable {
 }
 
 /// The link to a notification's error details. It carries a signature that opens them, so no description shows it.
-public struct ErrorDetailsLink: Sendable, Equatable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+public struct ErrorDetailsLink: Sendable, Equatable, Concealed {
     /// The link, an absolute `https` or `http` URI.
     public let uri: String
 
     /// Always `<redacted>`.
     public var description: String { "<redacted>" }
-    /// Always `<redacted>`.
-    public var debugDescription: String { description }
-    /// A mirror without children.
-    public var customMirror: Mirror { Mirror(self, children: [:]) }
 
     /// Takes a link. Nil for what is no `https` or `http` URI of 2,048 printable ASCII characters at most.
     public init?(_ text: String) {

@@ -1,4 +1,4 @@
-import Basics
+public import Basics
 public import PushModel
 import XML
 
@@ -24,13 +24,9 @@ public struct RefusedDevice: Sendable, Equatable {
     public var notificationID: String?
 }
 
-extension RefusedDevice: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension RefusedDevice: Concealed {
     /// Platform and reason.
     public var description: String { "RefusedDevice(\(platform), \(outcome.word))" }
-    /// As `description`.
-    public var debugDescription: String { description }
-    /// A mirror without children.
-    public var customMirror: Mirror { Mirror(self, children: [:]) }
 }
 
 /// The refused devices of one blob, as far as it can be read.

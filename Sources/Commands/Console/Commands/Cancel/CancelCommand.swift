@@ -37,7 +37,7 @@ extension Command {
                         "wait", nil,
                         "Wait for the final results, or until nothing of the scope waits; 3 if some had other ends, 75 if time runs out"
                     ),
-                    Flag("timeout", "DURATION", "How long to wait for Kafka and the results", default: "30s"),
+                    .timeout("30s", "How long to wait for Kafka and the results"),
                 ]),
             .output(), .kafka(topics: ["control", "results"]),
         ],
@@ -65,13 +65,9 @@ enum CancelCommand {
 enum IDCancellation {
     static func run(_ invocation: Invocation) throws(CommandFailure) -> ExitCode {
         let named = try records(invocation)
-        let timeout = try invocation.arguments.duration("timeout") ?? .seconds(30)
-        let settings = try invocation.settings()
+        let (settings, context) = try invocation.job()
         Interruption.catchSignals()
-        let context = invocation.jobContext(settings, timeout: timeout)
-        let unknown = try invocation.perform(settings) { () throws(JobFailure) in
-            try context.unknownIDs(among: Set(named.map(\.requestID)))
-        }
+        let unknown = try invocation.perform(context.unknownIDs(among: Set(named.map(\.requestID))), with: settings)
         let records = unknown.isCertain ? named.filter { !unknown.ids.contains($0.requestID) } : named
         report(unknown, to: invocation.streams)
         guard !records.isEmpty else {
@@ -95,7 +91,7 @@ enum IDCancellation {
         _ records: [CancelRecord], by invocation: Invocation, settings: Settings, context: JobContext
     ) throws(CommandFailure) -> ExitCode {
         let name = context.topics.control
-        let (producer, topics) = try invocation.perform(settings) { () throws(JobFailure) in try context.writer(to: [name]) }
+        let (producer, topics) = try invocation.perform(context.writer(to: [name]), with: settings)
         defer { producer.close(timeout: .zero) }
         guard let topic = topics[name] else { throw CommandFailure(.failed, "the topic \(name) is not known") }
         let follower = try invocation.resultFollower(settings, context: context)
@@ -108,10 +104,7 @@ enum IDCancellation {
             throw invocation.failure(error, settings.kafka, to: "write to \(topic.name)")
         }
         invocation.streams.note("\(records.count) cancellation\(records.count == 1 ? "" : "s") written to \(topic.name)")
-        // Of no use to who may not read reports.
-        if let note = (try? context.fleet())??.cancellationNote(topic: topic.name, at: Deadline.milliseconds()) {
-            invocation.streams.note(note)
-        }
+        invocation.noteWorkers(withoutCancellation: context)
         published.waitForResults(until: Deadline(after: context.timeout), unless: context.isCancelled)
         let requests = published.all
         try report(requests, invocation)

@@ -12,7 +12,6 @@ struct ScopeCancellation {
     private let order: OrderRecord
     /// The first moment of publication, or nil for any.
     private let from: Timestamp?
-    private let timeout: Duration
     private let invocation: Invocation
 
     /// A cancellation as flags name it. A usage failure says what is missing.
@@ -26,7 +25,6 @@ struct ScopeCancellation {
             )
         }
         from = try Self.from(arguments, now: now)
-        timeout = try arguments.duration("timeout") ?? .seconds(30)
         var generator = SystemRandomNumberGenerator()
         let kind = OrderRecord.Kind.cancel(publishedFrom: from)
         order = OrderRecord(
@@ -47,9 +45,8 @@ struct ScopeCancellation {
 
     /// Counts, asks, writes and reports.
     func run() throws(CommandFailure) -> ExitCode {
-        let settings = try invocation.settings()
+        let (settings, context) = try invocation.job()
         Interruption.catchSignals()
-        let context = invocation.jobContext(settings, timeout: timeout)
         let counts = try counts(by: context, settings: settings)
         invocation.streams.note("\(Sanitised.line(order.scope.text)): \(counts.text)")
         guard counts.open > 0 || !counts.isComplete else {
@@ -63,7 +60,7 @@ struct ScopeCancellation {
             try write(counts, isWritten: false)
             return .done
         }
-        try confirm(counts.open)
+        try invocation.confirm(counts.open, to: "cancelled")
         try invocation.write(order, settings: settings, context: context)
         try write(counts, isWritten: true)
         try invocation.streams.flush()
@@ -71,29 +68,12 @@ struct ScopeCancellation {
             "\(order.id) \(order.sentence), published until \(order.since.text): \(Counted.text(counts.waiting + counts.delayed, "request", "requests")) "
                 + "can still be ended; what was begun, \(counts.running) at most, is not undone, and its further attempts are not made"
         )
-        // Of no use to who may not read reports.
-        let topic = context.topics.control
-        if let note = (try? context.fleet())??.cancellationNote(topic: topic, at: Deadline.milliseconds()) {
-            invocation.streams.note(note)
-        }
+        invocation.noteWorkers(withoutCancellation: context)
         return invocation.arguments.has("wait") ? try wait(by: context, settings: settings) : .done
     }
 
     private func counts(by context: JobContext, settings: Settings) throws(CommandFailure) -> ScopeCounts {
-        try invocation.perform(settings) { () throws(JobFailure) in
-            try context.counts(in: order.scope, from: from, until: order.since)
-        }
-    }
-
-    /// Asks for the number of requests, typed, when there are many.
-    private func confirm(_ count: Int) throws(CommandFailure) {
-        guard count > PreparedReplay.unaskedCount, !invocation.arguments.has("yes") else { return }
-        guard invocation.streams.traits.isInputTerminal, invocation.streams.traits.isErrorTerminal else {
-            throw CommandFailure(
-                .refused, "\(count) requests would be cancelled, and there is no terminal to ask on", hint: "--yes confirms it")
-        }
-        invocation.streams.note("\(count) requests will be cancelled. Type this number to go on:")
-        guard try invocation.streams.inputLine() == String(count) else { throw CommandFailure(.refused, "nothing was cancelled") }
+        try invocation.perform(context.counts(in: order.scope, from: from, until: order.since), with: settings)
     }
 
     private func write(_ counts: ScopeCounts, isWritten: Bool) throws(CommandFailure) {
@@ -109,7 +89,7 @@ struct ScopeCancellation {
 
     /// Waits until nothing in the scope is left to end.
     private func wait(by context: JobContext, settings: Settings) throws(CommandFailure) -> ExitCode {
-        let end = Deadline(after: timeout)
+        let end = Deadline(after: context.timeout)
         while true {
             let counts = try counts(by: context, settings: settings)
             if counts.open == 0, counts.isComplete {

@@ -10,7 +10,7 @@ extension Command {
             "pushfan config check pushfan.yaml", "PUSHFAN_WORKER_MAX_IN_FLIGHT=128 pushfan config check",
             "pushfan config check --hub.request_timeout 10s",
         ],
-        groups: [FlagGroup("Selection", [FlagGroup.configFile])], readOn: "pushfan help settings", run: ConfigCommands.check)
+        groups: [.selection([FlagGroup.configFile])], readOn: "pushfan help settings", run: ConfigCommands.check)
 
     static let configShow = Command(
         "config show", .operators, "Show every setting that counts, secrets hidden",
@@ -18,7 +18,7 @@ extension Command {
             "pushfan config show", "pushfan config show --origin --config pushfan.yaml", "pushfan config show -o ndjson",
         ],
         groups: [
-            FlagGroup("Selection", [FlagGroup.configFile]),
+            .selection([FlagGroup.configFile]),
             .output(and: [Flag("origin", nil, "Say where each value came from")]),
         ],
         readOn: "pushfan help settings", run: ConfigCommands.show)
@@ -69,14 +69,14 @@ private enum ConfigCommands {
         let rows = try invocation.settings().describe()
         let showsOrigin = invocation.arguments.has("origin")
         var table = showsOrigin ? Table("KEY", "VALUE", "ORIGIN") : Table("KEY", "VALUE")
-        var objects: [[UInt8]] = []
         for row in rows {
-            if showsOrigin { table.add(row.key, row.value, row.origin.description) } else { table.add(row.key, row.value) }
-            var object = JSONObject(["key": row.key, "value": row.value])
-            if showsOrigin { object.add("origin", value: row.origin.description) }
-            objects.append(object.bytes)
+            if showsOrigin {
+                table.add(["key": row.key, "value": row.value, "origin": row.origin.description])
+            } else {
+                table.add(["key": row.key, "value": row.value])
+            }
         }
-        try invocation.streams.out(invocation.arguments.format(), table, objects)
+        try invocation.out(table)
         return .done
     }
 }

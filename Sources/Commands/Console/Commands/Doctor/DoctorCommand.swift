@@ -14,20 +14,18 @@ extension Command {
             "pushfan doctor -o json --timeout 3s || echo 'see finding and remedy'",
         ],
         groups: [
-            FlagGroup(
-                "Selection",
-                [
-                    .role(default: AccessRole.worker.rawValue), .with,
-                    Flag("strict", nil, "End with 1 for warnings, too"),
-                    Flag(
-                        "probe-writing", nil,
-                        "Ask for the right to write, by a record that Kafka's brokers refuse for its acknowledgements"),
-                ]),
+            .selection([
+                .role(default: AccessRole.worker.rawValue), .with,
+                Flag("strict", nil, "End with 1 for warnings, too"),
+                Flag(
+                    "probe-writing", nil,
+                    "Ask for the right to write, by a record that Kafka's brokers refuse for its acknowledgements"),
+            ]),
             .output(),
             .kafka(
                 topics: ["requests", "results", "deadletter", "control", "shares", "replays"],
-                and: FlagGroup.settings([("group", "NAME", "kafka.group_id")]) + [
-                    Flag("timeout", "DURATION", "How long each question may take", default: "5s")
+                and: FlagGroup.group + [
+                    .timeout("5s", "How long each question may take")
                 ]),
         ],
         readOn: "pushfan help status, topics check, exit-codes", run: DoctorCommand.run)
@@ -35,21 +33,20 @@ extension Command {
 
 private enum DoctorCommand {
     static func run(_ invocation: Invocation) throws(CommandFailure) -> ExitCode {
-        let timeout = try invocation.arguments.duration("timeout") ?? .seconds(5)
         let format = invocation.arguments.format()
-        let settings = try invocation.settings()
+        let (settings, context) = try invocation.job()
         let now = invocation.surroundings.now()
         let role = invocation.arguments.accessRole ?? .worker
         let rights = AccessRights(of: role, by: try invocation.accessTerms(of: role, in: settings))
         let kafka = KafkaExamination(
-            invocation.jobContext(settings, timeout: timeout), terms: settings.groupTerms, demands: settings.brokerDemands,
+            context, terms: settings.groupTerms, demands: settings.brokerDemands,
             loops: role == .worker ? settings.loopIdentity : nil, rights: rights,
             probesWriting: invocation.arguments.has("probe-writing"))
         let callsHubs = role == .worker || role == .gateway
         let hubs = callsHubs ? settings.allHubs : []
         let limits = role == .worker ? [LimitFindings.of(.current(), needed: settings.descriptorsNeeded)] : []
         let needsSend = role == .worker || settings.gateway.tracksOutcome
-        let answers = hubs.map { HubProbe.ask(settings, $0, now: now, timeout: timeout) }
+        let answers = hubs.map { HubProbe.ask(settings, $0, now: now, timeout: context.timeout) }
         let findings = kafka.findings() + answers.flatMap { HubFindings.of($0, needsSend: needsSend) } + limits
         switch format {
         case .json, .ndjson: try invocation.streams.out(format, Table(), findings.map(\.json))

@@ -22,30 +22,26 @@ enum AudienceCommand {
             throw .usage("--\(flag) is not for --audience-file, which is one request")
         }
         Interruption.catchSignals()
-        let settings = try invocation.settings()
-        let timeout = try arguments.duration("timeout") ?? .seconds(30)
+        let (settings, context) = try invocation.job()
         let now = invocation.surroundings.now()
         let planner = FanOutPlanner(settings.planning())
         let sample = try request(invocation, id: "sample", at: now)
         let spread = try checkContent(sample, settings, now)
-        let survey = try invocation.perform { () throws(JobFailure) in
-            try AudienceSurvey(of: path, planner: planner, request: sample.request, over: spread)
-        }
+        let survey = try invocation.perform(
+            AudienceSurvey(of: path, planner: planner, request: sample.request, over: spread), with: nil)
         try check(survey, sample.request, invocation)
         let digest = AudienceRequest.digest(
             of: try RequestFlags.json(arguments, now: 0), survey: survey, planner: planner, request: sample.request)
         let id = arguments.value("id") ?? "file-\(digest)"
         let draft = try request(invocation, id: id, at: now)
-        let sizes = try invocation.perform { () throws(JobFailure) in
-            try AudienceSizes(of: draft, id: id, survey: survey, planner: planner, publishedAt: now)
-        }
+        let sizes = try invocation.perform(
+            AudienceSizes(of: draft, id: id, survey: survey, planner: planner, publishedAt: now), with: nil)
         if arguments.has("dry-run") {
             try report(invocation, id, survey, state: "dry_run")
             return survey.faultCount > 0 ? .partlyFailed : .done
         }
-        let context = invocation.jobContext(settings, timeout: timeout)
         let limits = AudienceSizes.limits(context)
-        try invocation.perform { () throws(JobFailure) in try sizes.check(limits: limits, topics: context.topics) }
+        try invocation.perform(sizes.check(limits: limits, topics: context.topics), with: nil)
         let follower = try invocation.resultFollower(settings, context: context)
         defer { follower?.close() }
         let published = PublishedRequests(capacity: 1, follower: follower)
@@ -58,7 +54,7 @@ enum AudienceCommand {
         try invocation.perform(settings) { () throws(JobFailure) in try run.run { progress.show($0) } }
         progress.end()
         if run.isComplete && run.writtenCount > 0 {
-            published.waitForResults(until: Deadline(after: timeout), unless: context.isCancelled)
+            published.waitForResults(until: Deadline(after: context.timeout), unless: context.isCancelled)
         }
         let result = published.all.first?.result
         try report(invocation, id, survey, state: state(run), run, result)
@@ -71,9 +67,7 @@ enum AudienceCommand {
     ) throws(CommandFailure) -> AudienceRequest {
         let json = try RequestFlags.json(invocation.arguments, now: moment)
         let request = OutgoingRequest(json: json, id: invocation.arguments.value("id"))
-        return try invocation.perform { () throws(JobFailure) in
-            try AudienceRequest(request.json(withID: id), publishedAt: moment)
-        }
+        return try invocation.perform(AudienceRequest(request.json(withID: id), publishedAt: moment), with: nil)
     }
 
     private static func state(_ run: AudienceRun) -> String {
@@ -107,7 +101,7 @@ enum AudienceCommand {
                 .usage, "nothing was sent: \(survey.faultCount) lines hold no name and no handle",
                 hint: survey.names > 0 ? "--keep-going leaves them out" : nil)
         }
-        try invocation.perform { () throws(JobFailure) in try survey.check(for: request) }
+        try invocation.perform(survey.check(for: request), with: nil)
     }
 
     private static func report(

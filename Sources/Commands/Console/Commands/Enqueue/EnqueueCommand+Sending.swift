@@ -11,20 +11,18 @@ extension EnqueueCommand {
     static func send(
         _ requests: [OutgoingRequest], _ plan: RequestSender.Plan, _ invocation: Invocation
     ) throws(CommandFailure) -> ExitCode {
-        let timeout = try invocation.arguments.duration("timeout") ?? .seconds(30)
-        let settings = try invocation.settings()
+        let (settings, context) = try invocation.job()
         Interruption.catchSignals()
         let topics = settings.kafka.topics.ofRequests
         let used = Set(requests.map { topics.name(for: $0.priority) })
         let names = topics.all.filter { used.contains($0) }
-        let context = invocation.jobContext(settings, timeout: timeout)
-        let (producer, handles) = try invocation.perform(settings) { () throws(JobFailure) in try context.writer(to: names) }
+        let (producer, handles) = try invocation.perform(context.writer(to: names), with: settings)
         defer { producer.close(timeout: .zero) }
         let follower = try invocation.resultFollower(settings, context: context)
         defer { follower?.close() }
         let sent = PublishedRequests(capacity: requests.count * plan.copies, follower: follower)
-        try write(requests, plan, producer, handles, settings, timeout, invocation, into: sent)
-        sent.waitForResults(until: Deadline(after: timeout), unless: context.isCancelled)
+        try write(requests, plan, producer, handles, settings, context.timeout, invocation, into: sent)
+        sent.waitForResults(until: Deadline(after: context.timeout), unless: context.isCancelled)
         let published = sent.all
         try report(published, names.joined(separator: " and "), invocation)
         return conclude(published, planned: requests.count * plan.copies, invocation)

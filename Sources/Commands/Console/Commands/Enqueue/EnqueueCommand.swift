@@ -27,7 +27,7 @@ extension Command {
                     Flag("repeat", "N", "Write every request N times, each with an id of its own", default: "1"),
                     Flag("rate", "N", "Write at most N requests a second"),
                     Flag("wait", nil, "Wait for the final results; 3 if some failed, 75 if time runs out"),
-                    Flag("timeout", "DURATION", "How long to wait for Kafka and the results", default: "30s"),
+                    .timeout("30s", "How long to wait for Kafka and the results"),
                 ]),
             .output(and: [Flag("quiet", nil, "Say only how many were sent", letter: "q")]),
             .kafka(topics: ["requests", "results"]),

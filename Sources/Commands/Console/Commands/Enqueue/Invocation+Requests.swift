@@ -22,7 +22,7 @@ extension Invocation {
     /// Follows the results from now on, if the command waits for them.
     func resultFollower(_ settings: Settings, context: JobContext) throws(CommandFailure) -> ResultFollower? {
         guard arguments.has("wait") else { return nil }
-        return try perform(settings) { () throws(JobFailure) in try context.resultFollower() }
+        return try perform(context.resultFollower(), with: settings)
     }
 }
 

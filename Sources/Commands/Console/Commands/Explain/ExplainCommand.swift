@@ -19,12 +19,10 @@ extension Command {
             "pushfan explain --user alice --title Hi --orders", "pushfan explain hub_throttled", "pushfan explain --codes",
         ],
         groups: [
-            FlagGroup(
-                "Selection",
-                [
-                    Flag("codes", nil, "List what every answer of the hub and every failed call means"),
-                    Flag("orders", nil, "Ask Kafka which holds and limits that stand would concern the request"),
-                ]),
+            .selection([
+                Flag("codes", nil, "List what every answer of the hub and every failed call means"),
+                Flag("orders", nil, "Ask Kafka which holds and limits that stand would concern the request"),
+            ]),
             FlagGroup(RequestFlags.audience.title, RequestFlags.audience.flags.filter { $0.name != "audience-file" }),
             RequestFlags.content, RequestFlags.delivery,
             FlagGroup(
@@ -193,7 +191,7 @@ enum ExplainCommand {
     private static func standing(_ invocation: Invocation) throws(CommandFailure) -> StandingOrders {
         let settings = try invocation.settings()
         let context = invocation.jobContext(settings, timeout: .seconds(10))
-        let book = try invocation.perform(settings) { () throws(JobFailure) in try context.orderBook() }
+        let book = try invocation.perform(context.orderBook(), with: settings)
         return StandingOrders(book, now: Timestamp(milliseconds: context.now()))
     }
 }

@@ -13,22 +13,20 @@ extension Command {
             "pushfan group adopt pushfan --group pushfan-eu -o json",
         ],
         groups: [
-            FlagGroup(
-                "Selection",
-                FlagGroup.settings([("group", "NAME", "kafka.group_id")]) + [
+            .selection(
+                FlagGroup.group + [
                     Flag("dry-run", nil, "Look, and write nothing"),
-                    Flag("timeout", "DURATION", "How long each question may take", default: "30s"),
+                    .timeout("30s", "How long each question may take"),
                 ]),
             .output(), .kafka(topics: ["requests"]),
         ],
         readOn: "pushfan help operations", run: GroupAdoptCommand.run)
 }
 
-private enum GroupAdoptCommand {
+enum GroupAdoptCommand {
     static func run(_ invocation: Invocation) throws(CommandFailure) -> ExitCode {
-        let timeout = try invocation.arguments.duration("timeout") ?? .seconds(30)
         let isDry = invocation.arguments.has("dry-run")
-        let settings = try invocation.settings()
+        let (settings, context) = try invocation.job()
         guard invocation.arguments.operands.count == 1, let old = invocation.arguments.operands.first, !old.isEmpty else {
             throw .usage("name the former group")
         }
@@ -40,16 +38,12 @@ private enum GroupAdoptCommand {
         let memberCount: Int
         do throws(KafkaError) {
             adoption = try GroupAdoption(
-                of: old, to: settings.groupTerms, isDry: isDry, context: invocation.jobContext(settings, timeout: timeout))
+                of: old, to: settings.groupTerms, isDry: isDry, context: context)
             memberCount = try adoption.memberCount()
         } catch {
             throw invocation.failure(error, settings.kafka, to: "look at the groups")
         }
-        guard memberCount == 0 else {
-            throw CommandFailure(
-                .refused, "\(Counted.text(memberCount, "worker is", "workers are")) in one of the two groups",
-                hint: "stop them, and wait for kafka.session_timeout: a member that has gone counts until then")
-        }
+        try requireNoMembers(memberCount, of: "one of the two groups")
         do throws(KafkaError) {
             try adoption.run()
         } catch {
@@ -60,6 +54,14 @@ private enum GroupAdoptCommand {
         guard adoption.hasPositions else { throw noGroup(old, settings.kafka) }
         try report(adoption.rows, isDry, invocation)
         return adoption.rows.contains { $0.unknown > 0 } ? .partlyFailed : .done
+    }
+
+    /// Fails where a group has members.
+    static func requireNoMembers(_ count: Int, of group: String) throws(CommandFailure) {
+        guard count > 0 else { return }
+        throw CommandFailure(
+            .refused, "\(Counted.text(count, "worker is", "workers are")) in \(group)",
+            hint: "stop them, and wait for kafka.session_timeout: a member that has gone counts until then")
     }
 
     private static func noGroup(_ old: String, _ settings: KafkaSettings) -> CommandFailure {
@@ -73,14 +75,10 @@ private enum GroupAdoptCommand {
 
     private static func report(_ rows: [GroupAdoption.Row], _ isDry: Bool, _ invocation: Invocation) throws(CommandFailure) {
         var table = Table(["TOPIC", .number("POSITIONS"), .number("MOVED"), .number("UNKNOWN")])
-        var objects: [[UInt8]] = []
         for row in rows {
-            table.add(row.topic, "\(row.positions)", "\(row.moved)", "\(row.unknown)")
-            objects.add([
-                "topic": row.topic, "positions": row.positions, "moved": row.moved, "unknown": row.unknown,
-            ])
+            table.add(["topic": row.topic, "positions": row.positions, "moved": row.moved, "unknown": row.unknown])
         }
-        try invocation.streams.out(invocation.arguments.format(), table, objects)
+        try invocation.out(table)
         let moved = rows.reduce(0) { $0 + $1.moved }
         let positions = rows.reduce(0) { $0 + $1.positions }
         invocation.streams.note(

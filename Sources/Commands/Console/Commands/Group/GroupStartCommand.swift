@@ -17,17 +17,16 @@ extension Command {
             "pushfan group start --at end --yes --group pushfan-eu -o json",
         ],
         groups: [
-            FlagGroup(
-                "Selection",
+            .selection(
                 [
                     Flag(
                         "at", "PLACE",
                         "beginning, end, finished (what has no result is sent), or a time: now-15m, 2026-11-21T17:00Z"),
                     Flag("replace", nil, "Also where the group has a position, if operands name the partitions"),
-                ] + FlagGroup.settings([("group", "NAME", "kafka.group_id")]) + [
+                ] + FlagGroup.group + [
                     Flag("dry-run", nil, "Look, and write nothing"),
                     Flag("yes", nil, "Do not ask on a terminal", letter: "y"),
-                    Flag("timeout", "DURATION", "How long each question may take", default: "30s"),
+                    .timeout("30s", "How long each question may take"),
                 ]),
             .output(), .kafka(topics: ["requests", "results"]),
         ],
@@ -37,7 +36,6 @@ extension Command {
 private enum GroupStartCommand {
     static func run(_ invocation: Invocation) throws(CommandFailure) -> ExitCode {
         let arguments = invocation.arguments
-        let timeout = try arguments.duration("timeout") ?? .seconds(30)
         guard let word = arguments.value("at") else {
             throw .usage(
                 "--at says where: beginning, end, finished, or a time", hint: "--at finished repeats nothing that has a result")
@@ -51,26 +49,22 @@ private enum GroupStartCommand {
         guard !replaces || !arguments.operands.isEmpty else {
             throw .usage("--replace needs the topics or partitions by name")
         }
-        let settings = try invocation.settings()
+        let (settings, context) = try invocation.job()
         Interruption.catchSignals()
-        let context = invocation.jobContext(settings, timeout: timeout)
-        let start = try invocation.perform(settings) { () throws(JobFailure) in
-            try GroupStart(settings.groupTerms, context: context)
-        }
-        let requestTopics = Set(settings.groupTerms.requests)
-        try requireNoMembers(of: start, in: settings, for: invocation)
+        let terms = settings.groupTerms
+        let start = try invocation.perform(GroupStart(terms, context: context), with: settings)
+        let requestTopics = Set(terms.requests)
+        try GroupAdoptCommand.requireNoMembers(invocation.perform(start.memberCount(), with: settings), of: "the group")
         let all = try invocation.perform(settings, start.positions)
         let named = try Self.named(arguments.operands, of: all, requestTopics, settings, place)
         let chosen = named.filter { replaces || $0.committed == nil }
-        let rows = try invocation.perform(settings) { () throws(JobFailure) in
-            try start.rows(at: place, for: chosen, of: all)
-        }
+        let rows = try invocation.perform(start.rows(at: place, for: chosen, of: all), with: settings)
         let isDry = arguments.has("dry-run")
         if !isDry && !rows.isEmpty {
             try confirm(rows, place, invocation)
             // Reading may have taken long.
-            try requireNoMembers(of: start, in: settings, for: invocation)
-            try invocation.perform(settings) { () throws(JobFailure) in try start.write(rows) }
+            try GroupAdoptCommand.requireNoMembers(invocation.perform(start.memberCount(), with: settings), of: "the group")
+            try invocation.perform(start.write(rows), with: settings)
         }
         try report(rows, place, isDry, invocation)
         let names = Set(chosen.map(\.partition))
@@ -83,17 +77,6 @@ private enum GroupStartCommand {
                     + "those that hold their first record begin at it")
         }
         return .done
-    }
-
-    private static func requireNoMembers(
-        of start: GroupStart, in settings: Settings, for invocation: Invocation
-    ) throws(CommandFailure) {
-        let count = try invocation.perform(settings, start.memberCount)
-        guard count == 0 else {
-            throw CommandFailure(
-                .refused, "\(Counted.text(count, "worker is", "workers are")) in the group",
-                hint: "stop them, and wait for kafka.session_timeout: a member that has gone counts until then")
-        }
     }
 
     /// The partitions that operands name. Without operands, all partitions of requests, and with `finished` also those of waiting
@@ -165,18 +148,14 @@ private enum GroupStartCommand {
             "TOPIC", .number("PARTITION"), .number("POSITION"), .number("BEFORE"), .number("AFTER"), .number("FINISHED"),
             .number("REPEATED"),
         ])
-        var objects: [[UInt8]] = []
         for row in rows {
-            table.add(
-                row.partition.topic, "\(row.partition.partition)", "\(row.commit.offset)", "\(row.before)", "\(row.after)",
-                "\(row.finished)", "\(row.repeated)")
-            objects.add([
+            table.add([
                 "topic": row.partition.topic, "partition": Int(row.partition.partition), "position": Int(row.commit.offset),
                 "before": Int(row.before), "after": Int(row.after), "finished": Int(row.finished),
                 "repeated": Int(row.repeated),
             ])
         }
-        try invocation.streams.out(invocation.arguments.format(), table, objects)
+        try invocation.out(table)
         invocation.streams.note(
             rows.isEmpty
                 ? "the group has a position in each of these partitions already"

@@ -17,14 +17,12 @@ extension Command {
             "pushfan handles collect --since 7d -o ndjson",
         ],
         groups: [
-            FlagGroup(
-                "Selection",
-                [
-                    Flag("hub", "NAME", "The hub, where there are several; the first by default"),
-                    Flag("since", "TIME", "Leave blobs that were written last before then: 2d, 2026-11-21"),
-                    Flag("dry-run", nil, "Read, and write nothing"),
-                    Flag("timeout", "DURATION", "How long Kafka, the hub and its storage may each take", default: "30s"),
-                ]),
+            .selection([
+                Flag("hub", "NAME", "The hub, where there are several; the first by default"),
+                Flag("since", "TIME", "Leave blobs that were written last before then: 2d, 2026-11-21"),
+                Flag("dry-run", nil, "Read, and write nothing"),
+                .timeout("30s", "How long Kafka, the hub and its storage may each take"),
+            ]),
             .output(), .kafka(topics: ["handles", "replays"]),
         ],
         readOn: "pushfan help outcomes, settings, exit-codes", run: HandlesCommand.run)
@@ -34,25 +32,25 @@ enum HandlesCommand {
     static func run(_ invocation: Invocation) throws(CommandFailure) -> ExitCode {
         let now = invocation.surroundings.now
         let since = try since(invocation, now())
-        let timeout = try invocation.arguments.duration("timeout") ?? .seconds(30)
-        let settings = try invocation.settings()
+        let (settings, context) = try invocation.job()
         Interruption.catchSignals()
         guard let hub = settings.hub(named: invocation.arguments.value("hub")) else {
             let names = settings.allHubs.compactMap(\.routeName).joined(separator: ", ")
             throw .usage("--hub: there is no such hub; there are \(names)")
         }
-        let context = invocation.jobContext(settings, timeout: timeout)
         let container = try container(of: hub, settings: settings, context: context, invocation: invocation)
-        let blobs = try invocation.perform { () throws(JobFailure) in try container.blobs() }
+        let blobs = try invocation.perform(container.blobs(), with: nil)
             .filter { ($0.modified?.milliseconds ?? .max) >= since }
         let isDry = invocation.arguments.has("dry-run")
-        var collection = try invocation.perform(settings) { () throws(JobFailure) in
-            try FeedbackCollection(of: container, isDry: isDry, context: context)
-        }
-        let progress = CollectionProgress(invocation.streams)
+        var collection = try invocation.perform(FeedbackCollection(of: container, isDry: isDry, context: context), with: settings)
+        var progress = ProgressPace(invocation.streams)
         let ending = Result<Void, CommandFailure> { () throws(CommandFailure) in
             try invocation.perform(settings) { () throws(JobFailure) in
-                try collection.read(blobs) { progress.show($0, of: blobs.count, $1) }
+                try collection.read(blobs) { count, collection in
+                    progress.show {
+                        "\(count) of \(blobs.count) blobs, \(collection.entries) entries, \(collection.handles) dead handles"
+                    }
+                }
             }
         }
         progress.end()
@@ -96,17 +94,13 @@ enum HandlesCommand {
         _ collection: FeedbackCollection, of count: Int, _ settings: Settings, _ invocation: Invocation
     ) throws(CommandFailure) {
         var table = Table(["BLOB", .number("BYTES"), .number("ENTRIES"), .number("HANDLES"), .number("UNREADABLE"), "TROUBLE"])
-        var objects: [[UInt8]] = []
         for row in collection.rows {
-            table.add(
-                row.blob, "\(row.byteCount)", "\(row.entries)", "\(row.handles)", "\(row.unreadable)", row.problem ?? "-")
-            objects.add([
+            table.add([
                 "blob": row.blob, "bytes": Int(row.byteCount), "entries": row.entries, "handles": row.handles,
                 "unreadable": row.unreadable, "trouble": row.problem,
             ])
         }
-        let format = invocation.arguments.format()
-        if !format.isForPeople || !collection.rows.isEmpty { try invocation.streams.out(format, table, objects) }
+        if !invocation.arguments.format().isForPeople || !collection.rows.isEmpty { try invocation.out(table) }
         let verb = invocation.arguments.has("dry-run") ? "would be written" : "written"
         invocation.streams.note(
             "\(Counted.text(collection.handles, "dead handle", "dead handles")) \(verb) to \(settings.kafka.topics.handles); "

@@ -44,7 +44,7 @@ extension Command {
                     Flag(
                         "gateway", "URL", "Ask this gateway for the last use: http:// and its `listen`",
                         isRepeatable: true),
-                    Flag("timeout", "DURATION", "How long it may take", default: "5s"),
+                    .timeout("5s", "How long it may take"),
                 ]),
             keysFile, .output(),
         ], readOn: "pushfan help keys create", run: KeysCommands.list)

@@ -78,15 +78,7 @@ struct Roff {
 
     /// Lines of words that are not too long, as far as words allow.
     private static func filled(_ text: String) -> [String] {
-        var lines: [String] = []
-        for word in text.split(separator: " ") {
-            if let last = lines.last, last.utf8.count + word.utf8.count < width {
-                lines[lines.count - 1] = last + " " + word
-            } else {
-                lines.append(String(word))
-            }
-        }
-        return lines.map(guarded)
+        DisplayWidth.wrap(text, to: width).map(guarded)
     }
 
     /// A line that is no request to roff, whatever it begins with.

@@ -24,11 +24,9 @@ enum GiveOrderCommand {
 
     private static func give(_ kind: OrderRecord.Kind, by invocation: Invocation) throws(CommandFailure) -> ExitCode {
         let arguments = invocation.arguments
-        let timeout = try arguments.duration("timeout") ?? .seconds(30)
         let order = try order(kind, of: invocation)
-        let settings = try invocation.settings()
+        let (settings, context) = try invocation.job()
         Interruption.catchSignals()
-        let context = invocation.jobContext(settings, timeout: timeout)
         try checkRoom(for: order, by: invocation, settings: settings, context: context)
         try invocation.write(order, settings: settings, context: context)
         try invocation.streams.out([order], as: arguments.format(), at: order.since)
@@ -41,7 +39,7 @@ enum GiveOrderCommand {
             for note in notes(reach, on: order, by: settings) { invocation.streams.note(note) }
             return .done
         }
-        let reach = try invocation.perform(settings) { () throws(JobFailure) in try context.reach(of: order.id, within: timeout) }
+        let reach = try invocation.perform(context.reach(of: order.id, within: context.timeout), with: settings)
         guard let reach else {
             throw CommandFailure(
                 .failed, "it is written, but there is no topic \(context.topics.status), on which workers say that they obey",

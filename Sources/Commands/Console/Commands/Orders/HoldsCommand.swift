@@ -6,10 +6,8 @@ import PushModel
 /// The command `holds`.
 enum HoldsCommand {
     static func run(_ invocation: Invocation) throws(CommandFailure) -> ExitCode {
-        let timeout = try invocation.arguments.duration("timeout") ?? .seconds(30)
-        let settings = try invocation.settings()
+        let (settings, context) = try invocation.job()
         Interruption.catchSignals()
-        let context = invocation.jobContext(settings, timeout: timeout)
         let book = try invocation.orderBook(settings, context: context)
         let (streams, topic) = (invocation.streams, Sanitised.line(context.topics.control))
         let now = Timestamp(milliseconds: invocation.surroundings.now())

@@ -12,7 +12,7 @@ extension Invocation {
     func write(_ order: OrderRecord, settings: Settings, context: JobContext) throws(CommandFailure) {
         let name = context.topics.control
         try namingRight("Write", on: name) { () throws(CommandFailure) in
-            let (producer, topics) = try perform(settings) { () throws(JobFailure) in try context.writer(to: [name]) }
+            let (producer, topics) = try perform(context.writer(to: [name]), with: settings)
             defer { producer.close(timeout: .zero) }
             guard let topic = topics[name] else { throw CommandFailure(.failed, "the topic \(name) is not known") }
             do throws(KafkaError) {
@@ -34,10 +34,16 @@ extension Invocation {
         return error
     }
 
+    /// Notes which workers do not cancel, if any. Of no use to who may not read reports.
+    func noteWorkers(withoutCancellation context: JobContext) {
+        let note = (try? context.fleet())??.cancellationNote(topic: context.topics.control, at: Deadline.milliseconds())
+        if let note { streams.note(note) }
+    }
+
     /// Reads the orders that were given until now.
     func orderBook(_ settings: Settings, context: JobContext) throws(CommandFailure) -> OrderBook {
         try namingRight("Read", on: context.topics.control) { () throws(CommandFailure) in
-            try perform(settings) { () throws(JobFailure) in try context.orderBook() }
+            try perform(context.orderBook(), with: settings)
         }
     }
 

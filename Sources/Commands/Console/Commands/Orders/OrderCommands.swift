@@ -11,10 +11,8 @@ extension Command {
     private static let author = Flag("by", "TEXT", "Who", default: "user@host")
     private static let wait = [
         Flag("wait", nil, "Wait until every worker obeys; 3 if one knows no orders, 75 if time runs out"),
-        Flag("timeout", "DURATION", "How long to wait for Kafka and the workers", default: "30s"),
+        .timeout("30s", "How long to wait for Kafka and the workers"),
     ]
-    private static let timeout = Flag("timeout", "DURATION", "How long to wait for the brokers", default: "30s")
-
     static let hold = Command(
         "hold", .operators, "Begin nothing of a scope, until it is released or the time is over",
         examples: [
@@ -46,7 +44,7 @@ extension Command {
         groups: [
             FlagGroup(
                 "Release",
-                [Flag("reason", "TEXT", "Why; at most \(OrderRecord.maximumReasonLength) characters"), author, timeout]),
+                [Flag("reason", "TEXT", "Why; at most \(OrderRecord.maximumReasonLength) characters"), author, .timeout("30s")]),
             .output(), .kafka(topics: ["control"]),
         ],
         readOn: "pushfan help holds, hold, --page console", run: ReleaseCommand.run)
@@ -55,8 +53,7 @@ extension Command {
         "holds", .operators, "List the holds and limits that stand",
         examples: ["pushfan holds", "pushfan holds --history", "pushfan holds -o ndjson --timeout 5s"],
         groups: [
-            FlagGroup(
-                "Selection", [Flag("history", nil, "Those that have ended, too, and cancellations by scope"), timeout]),
+            .selection([Flag("history", nil, "Those that have ended, too, and cancellations by scope"), .timeout("30s")]),
             .output(), .kafka(topics: ["control"]),
         ],
         readOn: "pushfan help hold, release, --page console", run: HoldsCommand.run)

@@ -10,12 +10,10 @@ enum ReleaseCommand {
         guard let id = arguments.operands.first else {
             throw .usage("which hold or limit? give its id", hint: "`pushfan holds` lists those that stand")
         }
-        let timeout = try arguments.duration("timeout") ?? .seconds(30)
         let reason = try OrderTerms.reason(arguments)
         let author = try OrderTerms.author(arguments, user: invocation.userAtHost)
-        let settings = try invocation.settings()
+        let (settings, context) = try invocation.job()
         Interruption.catchSignals()
-        let context = invocation.jobContext(settings, timeout: timeout)
         let book = try invocation.orderBook(settings, context: context)
         guard book.hasTopic else {
             throw CommandFailure(

@@ -18,9 +18,6 @@ extension Command {
             Flag("call-time", "DURATION", "How long the hub takes for a call, for the estimate", default: "100ms"),
         ])
     private static let topics = ["requests", "results", "replays", "control"]
-    private static let timeout = Flag("timeout", "DURATION", "How long to wait for the brokers", default: "30s")
-
-    private static let shortTimeout = Flag("timeout", "DURATION", "How long to wait for the brokers", default: "10s")
 
     static let replayPlan = Command(
         "replay plan", .results, "Show what a replay would do, and write it down", operands: "[FILTER...]",
@@ -31,8 +28,8 @@ extension Command {
             "pushfan replay plan state:expired since:6h --reason late --ttl 1h --set options.max_attempts=8",
         ],
         groups: [
-            FlagGroup("Selection", ResultFilter.flags), planning, .output([.table, .json]),
-            .kafka(topics: topics, and: [timeout]),
+            .selection(ResultFilter.flags), planning, .output([.table, .json]),
+            .kafka(topics: topics, and: [.timeout("30s")]),
         ],
         readOn: "pushfan help --page replay, pushfan help filters, pushfan help replay run", run: PlanCommand.run)
 
@@ -46,15 +43,15 @@ extension Command {
         ],
         groups: [
             FlagGroup("Run", [Flag("yes", nil, "Do not ask, however many they are", letter: "y")]),
-            FlagGroup("Selection", ResultFilter.flags), planning, .output([.table, .json]),
-            .kafka(topics: topics, and: [timeout]),
+            .selection(ResultFilter.flags), planning, .output([.table, .json]),
+            .kafka(topics: topics, and: [.timeout("30s")]),
         ],
         readOn: "pushfan help replay plan, pushfan help replay status", run: RunCommand.run)
 
     static let replayList = Command(
         "replay list", .results, "List the replays that were run",
         examples: ["pushfan replay list", "pushfan replay list -o ndjson", "pushfan replay list --timeout 30s -o json"],
-        groups: [.output(), .kafka(topics: ["replays"], and: [shortTimeout])],
+        groups: [.output(), .kafka(topics: ["replays"], and: [.timeout("10s")])],
         readOn: "pushfan help replay status", run: JobCommands.list)
 
     static let replayStatus = Command(
@@ -65,7 +62,7 @@ extension Command {
             "pushfan replay status 01997c5e-8c00-7a31-9d42-6b1f0e8d5c37 -o json",
             "pushfan replay status 8d5c37 --timeout 30s",
         ],
-        groups: [.output([.table, .json]), .kafka(topics: ["results", "replays"], and: [shortTimeout])],
+        groups: [.output([.table, .json]), .kafka(topics: ["results", "replays"], and: [.timeout("10s")])],
         readOn: "pushfan help replay pause, pushfan help replay leftovers", run: JobCommands.status)
 
     static let replayPause = announce(
@@ -87,7 +84,7 @@ extension Command {
             ],
             groups: [
                 FlagGroup("Run", [Flag("actor", "NAME", "Who wants it", default: "the user's name")]), .output(),
-                .kafka(topics: ["replays"], and: [shortTimeout]),
+                .kafka(topics: ["replays"], and: [.timeout("10s")]),
             ],
             readOn: readOn, run: run)
     }
@@ -98,7 +95,7 @@ extension Command {
             "pushfan replay leftovers replay.ndjson", "pushfan replay leftovers replay.ndjson -o ndjson",
             "pushfan replay leftovers replay.ndjson --timeout 30s -o json",
         ],
-        groups: [.output(), .kafka(topics: ["replays"], and: [shortTimeout])],
+        groups: [.output(), .kafka(topics: ["replays"], and: [.timeout("10s")])],
         readOn: "pushfan help replay plan", run: LeftoversCommand.run)
 
     static let replayDeadLetter = Command(
@@ -109,14 +106,12 @@ extension Command {
             "pushfan replay deadletter --at push.deadletter.v1:0:17 --value mended.json --reason mended",
         ],
         groups: [
-            FlagGroup(
-                "Selection",
-                [
-                    Flag("since", "TIME", "Written since then: 1h, 7d, 2026-11-21 or 2026-11-21T17:00Z"),
-                    Flag("until", "TIME", "Written before then"),
-                    Flag("code", "WORD", "What was wrong with them (the header pushfan-dlq-reason)", isRepeatable: true),
-                    Flag("at", "PLACE", "This one: topic:partition:offset@time, as --dry-run shows it", isRepeatable: true),
-                ]),
+            .selection([
+                Flag("since", "TIME", "Written since then: 1h, 7d, 2026-11-21 or 2026-11-21T17:00Z"),
+                Flag("until", "TIME", "Written before then"),
+                Flag("code", "WORD", "What was wrong with them (the header pushfan-dlq-reason)", isRepeatable: true),
+                Flag("at", "PLACE", "This one: topic:partition:offset@time, as --dry-run shows it", isRepeatable: true),
+            ]),
             FlagGroup(
                 "Run",
                 [
@@ -129,7 +124,7 @@ extension Command {
                     Flag("rate", "N", "Records a second", default: "500"),
                     Flag("yes", nil, "Do not ask, however many they are", letter: "y"),
                 ]),
-            .output(), .kafka(topics: ["deadletter", "replays"], and: [timeout]),
+            .output(), .kafka(topics: ["deadletter", "replays"], and: [.timeout("30s")]),
         ],
         readOn: "pushfan help replay run", run: DeadLetterCommand.run)
 }

@@ -16,13 +16,11 @@ extension Command {
             "pushfan failed safety:safe -error:hub_throttled label.campaign:mlb since:2026-11-21 -o json",
         ],
         groups: [
-            FlagGroup(
-                "Selection",
-                [Flag("all", nil, "Show causes of which nothing is open, too")] + ResultFilter.flags + [.index]),
+            .selection([Flag("all", nil, "Show causes of which nothing is open, too")] + ResultFilter.flags + [.index]),
             .output(OutputFormat.allCases),
             .kafka(
                 topics: ["results", "replays", "deadletter"],
-                and: [Flag("timeout", "DURATION", "How long to wait for the brokers", default: "10s")]),
+                and: [.timeout("10s")]),
         ],
         readOn: "pushfan help filters", run: FailedCommand.run)
 }
@@ -31,11 +29,10 @@ enum FailedCommand {
     static func run(_ invocation: Invocation) throws(CommandFailure) -> ExitCode {
         let wanted = try invocation.filterOfResults(invocation.arguments.operands)
         let filter = FailureReport.narrowed(wanted)
-        let timeout = try invocation.arguments.duration("timeout") ?? .seconds(10)
-        let settings = try invocation.settings()
-        let answers = try invocation.results(settings, timeout: timeout)
-        let history = try history(settings, timeout, invocation)
-        let (tally, count) = try invocation.perform(settings) { () throws(JobFailure) in try answers.failures(filter, history) }
+        let (settings, context) = try invocation.job()
+        let answers = try invocation.results(context)
+        let history = try history(settings, context, invocation)
+        let (tally, count) = try invocation.perform(answers.failures(filter, history), with: settings)
         if wanted.terms.isEmpty { try noteDeadLetters(wanted, history, answers, settings, invocation) }
         let groups = tally.groups.filter { $0.openCount > 0 || invocation.arguments.has("all") }
         guard !groups.isEmpty else { throw nothing(tally, of: count) }
@@ -65,10 +62,10 @@ enum FailedCommand {
 
     /// The replayed requests, or none if the right to read them is missing, which is reported.
     private static func history(
-        _ settings: Settings, _ timeout: Duration, _ invocation: Invocation
+        _ settings: Settings, _ context: JobContext, _ invocation: Invocation
     ) throws(CommandFailure) -> ReplayHistory {
         do throws(CommandFailure) {
-            return try invocation.jobLog(settings, timeout: timeout).history
+            return try invocation.perform(context.jobLog(), with: settings).history
         } catch {
             guard error.code == .notAllowed else { throw error }
             invocation.streams.note("what was repaired is not known, and counts as open: \(error.message)")
@@ -81,7 +78,7 @@ enum FailedCommand {
         _ times: ResultFilter, _ history: ReplayHistory, _ answers: ResultAnswers, _ settings: Settings, _ invocation: Invocation
     ) throws(CommandFailure) {
         do throws(CommandFailure) {
-            let found = try invocation.perform(settings) { () throws(JobFailure) in try answers.deadLetters(times, history) }
+            let found = try invocation.perform(answers.deadLetters(times, history), with: settings)
             guard let found, found.count > 0 else { return }
             let letters = Counted.text(
                 found.count, "dead letter, which was not understood", "dead letters, which were not understood")

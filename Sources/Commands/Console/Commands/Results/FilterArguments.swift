@@ -16,7 +16,6 @@ extension Invocation {
     /// The filter that operands and flags make together, with times in the terminal's zone, which a note names if it decided about any.
     /// A usage failure names the place of the fault and what is allowed there.
     func filter(_ operands: [String]) throws(CommandFailure) -> ResultFilter {
-        let zone = LocalZone.current(environment: surroundings.environment)
         var filter = try self.filter(operands.joined(separator: " "), named: "the filter", in: zone)
         for flag in ResultFilter.flags where arguments.has(flag.name) {
             let text = flag.name + ":" + arguments.values(flag.name).joined(separator: ",")

@@ -11,8 +11,7 @@ extension Flag {
 
 extension Invocation {
     /// Answers queries for results, from the index if a flag demands it.
-    func results(_ settings: Settings, timeout: Duration) throws(CommandFailure) -> ResultAnswers {
-        let context = jobContext(settings, timeout: timeout)
+    func results(_ context: JobContext) throws(CommandFailure) -> ResultAnswers {
         guard arguments.has("index") else { return ResultAnswers(context) }
         if arguments.value("index") == "" {
             throw .usage("--index= needs a value: --index=FILE", hint: "--index alone takes a file below the user's cache folder")

@@ -11,18 +11,16 @@ enum ListCommand {
     static func run(_ invocation: Invocation) throws(CommandFailure) -> ExitCode {
         let filter = try invocation.filter(invocation.arguments.operands)
         let limit = try invocation.arguments.integer("limit", in: 1...1_000_000) ?? 20
-        let timeout = try invocation.arguments.duration("timeout") ?? .seconds(10)
-        let settings = try invocation.settings()
-        let answers = try invocation.results(settings, timeout: timeout)
+        let (settings, context) = try invocation.job()
+        let answers = try invocation.results(context)
         let page = try invocation.perform(settings) { () throws(JobFailure) in
             // Programs read results where a filter is about results alone.
             guard filter.needsRequests || invocation.showsRows else { return nil as SearchPage? }
-            let search = RequestSearch(
-                invocation.jobContext(settings, timeout: timeout), terms: settings.groupTerms, answers: answers)
+            let search = RequestSearch(context, terms: settings.groupTerms, answers: answers)
             return try Self.page(of: limit, matching: filter, by: search)
         }
         if let page, !page.rows.isEmpty || filter.needsRequests { return try write(page, of: filter, for: invocation) }
-        let records = try invocation.perform(settings) { () throws(JobFailure) in try answers.newest(limit, filter) }
+        let records = try invocation.perform(answers.newest(limit, filter), with: settings)
         guard !records.isEmpty else { throw CommandFailure(.nothingMatched, "no result matches") }
         guard !invocation.showsRows else {
             try write(records.map { SearchRow($0) }, of: filter, for: invocation)

@@ -2,12 +2,10 @@ import JobSupport
 import Publishing
 
 enum ResultTable {
-    private static let columns = [
-        Table.Column(title: "AT"), Table.Column(title: "REQUEST"), Table.Column(title: "STATE"), Table.Column(title: "OUTCOME"),
-        Table.Column(title: "ERROR"), Table.Column(title: "HUB"), Table.Column(title: "PLATFORMS", isWide: true),
-        Table.Column(title: "ATTEMPTS", isNumber: true, isWide: true), Table.Column(title: "REPLAY", isWide: true),
-        Table.Column(title: "TOOK MS", isNumber: true, isWide: true), Table.Column(title: "WORKER", isWide: true),
-        Table.Column(title: "KIND", isWide: true), Table.Column(title: "MESSAGE", isWide: true),
+    private static let columns: [Table.Column] = [
+        "AT", "REQUEST", "STATE", "OUTCOME", "ERROR", "HUB", .init(title: "PLATFORMS", isWide: true),
+        .number("ATTEMPTS", isWide: true), .init(title: "REPLAY", isWide: true), .number("TOOK MS", isWide: true),
+        .init(title: "WORKER", isWide: true), .init(title: "KIND", isWide: true), .init(title: "MESSAGE", isWide: true),
     ]
 
     static func of(_ records: [ResultRecord]) -> Table {

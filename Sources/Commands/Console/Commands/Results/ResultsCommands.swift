@@ -5,8 +5,6 @@ import ResultQuery
 import Settings
 
 extension Command {
-    private static let timeout = Flag("timeout", "DURATION", "How long to wait for the brokers", default: "10s")
-
     static let resultsList = Command(
         "results list", .results, "List the newest requests and what became of them", operands: "[FILTER...]",
         maximumOperands: .max,
@@ -18,8 +16,7 @@ extension Command {
             "pushfan results list 'took:>30s' 'attempts:>2' since:2026-11-21 until:2026-11-22T10:00Z -o wide",
         ],
         groups: [
-            FlagGroup(
-                "Selection",
+            .selection(
                 [
                     Flag("limit", "N", "How many", letter: "n", default: "20"),
                     Flag("newest", "first|last", "Where the newest stand", default: "last", choices: ["first", "last"]),
@@ -28,7 +25,7 @@ extension Command {
             .output(OutputFormat.allCases),
             .kafka(
                 topics: ["requests", "results"],
-                and: FlagGroup.settings([("group", "NAME", "kafka.group_id")]) + [timeout]),
+                and: FlagGroup.group + [.timeout("10s")]),
         ],
         readOn: "pushfan help filters, pushfan help --page results", run: ListCommand.run)
 
@@ -39,17 +36,15 @@ extension Command {
             "pushfan results show 01997c5e-8c00-7a31-9d42-6b1f0e8d5c37 -o wide",
         ],
         groups: [
-            FlagGroup(
-                "Selection",
-                [
-                    Flag("since", "TIME", "Look at results since then only: 1h, 7d or 2026-11-21T17:00Z"),
-                    Flag("wait", nil, "Wait for the final result; 75 if time runs out"), .index,
-                ]),
+            .selection([
+                Flag("since", "TIME", "Look at results since then only: 1h, 7d or 2026-11-21T17:00Z"),
+                Flag("wait", nil, "Wait for the final result; 75 if time runs out"), .index,
+            ]),
             .output(OutputFormat.allCases),
             .kafka(
                 topics: ["requests", "results", "control"],
-                and: FlagGroup.settings([("group", "NAME", "kafka.group_id")]) + [
-                    Flag("timeout", "DURATION", "How long to wait for the brokers, or for the result", default: "30s")
+                and: FlagGroup.group + [
+                    .timeout("30s", "How long to wait for the brokers, or for the result")
                 ]),
         ],
         readOn: "pushfan help explain", run: ShowCommand.run)
@@ -62,8 +57,8 @@ extension Command {
             "pushfan results tail since:10m platform:apple -o ndjson",
         ],
         groups: [
-            FlagGroup("Selection", [Flag("limit", "N", "Stop after so many", letter: "n")] + ResultFilter.flags),
-            .output([.table, .wide, .ndjson, .csv]), .kafka(topics: ["results"], and: [timeout]),
+            .selection([Flag("limit", "N", "Stop after so many", letter: "n")] + ResultFilter.flags),
+            .output([.table, .wide, .ndjson, .csv]), .kafka(topics: ["results"], and: [.timeout("10s")]),
         ],
         readOn: "pushfan help filters", run: TailCommand.run)
 }

@@ -29,12 +29,11 @@ enum RowTable {
     /// The most columns of a terminal that a title takes.
     private static let titleWidth = 24
 
-    private static let columns = [
-        Table.Column(title: "PUBLISHED"), Table.Column(title: "FINISHED", spare: 3), Table.Column(title: "REQUEST"),
-        Table.Column(title: "TO"), Table.Column(title: "TITLE", spare: 4), Table.Column(title: "LABELS", spare: 1),
-        Table.Column(title: "STATE"), Table.Column(title: "ERROR", spare: 2), Table.Column(title: "HUB", isWide: true),
-        Table.Column(title: "TENANT", isWide: true), Table.Column(title: "SOURCE", isWide: true),
-        Table.Column(title: "REPLAY", isWide: true), Table.Column(title: "MESSAGE", isWide: true),
+    private static let columns: [Table.Column] = [
+        "PUBLISHED", .init(title: "FINISHED", spare: 3), "REQUEST", "TO", .init(title: "TITLE", spare: 4),
+        .init(title: "LABELS", spare: 1), "STATE", .init(title: "ERROR", spare: 2), .init(title: "HUB", isWide: true),
+        .init(title: "TENANT", isWide: true), .init(title: "SOURCE", isWide: true), .init(title: "REPLAY", isWide: true),
+        .init(title: "MESSAGE", isWide: true),
     ]
 
     /// The table of rows. `isCut` says that a long title is cut.

@@ -14,31 +14,25 @@ enum ShowCommand {
             throw .usage("which request? give its id", hint: "`pushfan results list` lists the newest")
         }
         let filter = try invocation.filter([])
-        let timeout = try invocation.arguments.duration("timeout") ?? .seconds(30)
-        let settings = try invocation.settings()
-        let answers = try invocation.results(settings, timeout: timeout)
+        let (settings, context) = try invocation.job()
+        let answers = try invocation.results(context)
         let isWaiting = invocation.arguments.has("wait")
         if isWaiting { Interruption.catchSignals() }
-        let life = try invocation.perform(settings) { () throws(JobFailure) in
-            try find(id, filter, answers, waiting: isWaiting ? timeout : nil, invocation.streams)
-        }
+        let life = try invocation.perform(
+            find(id, filter, answers, waiting: isWaiting ? context.timeout : nil, invocation.streams), with: settings)
         guard let latest = life.latest else {
             if isWaiting {
                 throw CommandFailure(
                     .temporary, "no result for \(Sanitised.quoted(id)) has come in time",
                     hint: "without --wait it says where it is")
             }
-            let context = invocation.jobContext(settings, timeout: timeout)
             var search = WhereaboutsSearch(for: id, in: settings.groupTerms, context: context)
-            let report = try invocation.perform(settings) { () throws(JobFailure) in try search.run() }
+            let report = try invocation.perform(search.run(), with: settings)
             var story = RequestStory(report)
-            if let origin = report.whereabouts.origin {
-                let place = RecordPlace(topic: origin.topic, partition: origin.partition, offset: origin.offset)
-                story.take(from: context, at: place, by: settings)
-            }
+            let place = report.place
+            if let place { story.take(from: context, at: place, by: settings) }
             try write(report, verdict: story.verdict(for: invocation), for: invocation)
-            if invocation.arguments.format().isForPeople, let origin = report.whereabouts.origin {
-                let place = RecordPlace(topic: origin.topic, partition: origin.partition, offset: origin.offset)
+            if invocation.arguments.format().isForPeople {
                 for span in held(id, at: place, hub: nil, final: nil, by: context, for: invocation) {
                     try invocation.streams.out("held " + Sanitised.line(span.text(at: Timestamp(milliseconds: context.now()))))
                 }
@@ -46,18 +40,15 @@ enum ShowCommand {
             throw CommandFailure(
                 .nothingMatched, "there is no result for \(Sanitised.quoted(id)) yet", hint: "--wait waits for one")
         }
-        let context = invocation.jobContext(settings, timeout: timeout)
         var story = RequestStory(life)
         var place = life.place
         // The request that had the id first may be on its way, as the gateway says of it, too.
         if life.final?.repeatsItsID == true {
             var search = WhereaboutsSearch(for: id, in: settings.groupTerms, context: context)
-            let report = try invocation.perform(settings) { () throws(JobFailure) in try search.run() }
+            let report = try invocation.perform(search.run(), with: settings)
             if ![.done, .unknown].contains(report.whereabouts.state) {
                 story = RequestStory(report)
-                place = report.whereabouts.origin.map {
-                    RecordPlace(topic: $0.topic, partition: $0.partition, offset: $0.offset)
-                }
+                place = report.place
             }
         }
         if let place { story.take(from: context, at: place, by: settings) }
@@ -127,6 +118,13 @@ enum ShowCommand {
     }
 }
 
+extension WhereaboutsReport {
+    /// The place at which the request was published, or nil where that is not known.
+    fileprivate var place: RecordPlace? {
+        whereabouts.origin.map { RecordPlace(topic: $0.topic, partition: $0.partition, offset: $0.offset) }
+    }
+}
+
 extension RequestStory {
     /// The longest wait for a record that makes a verdict better, and is no condition of it.
     private static let patience = Duration.seconds(3)
@@ -159,8 +157,7 @@ extension RequestStory {
 
     /// The verdict in the terminal's zone.
     fileprivate func verdict(for invocation: Invocation) -> Verdict {
-        let zone = LocalZone.current(environment: invocation.surroundings.environment)
-        return Verdict.of(self, now: Timestamp(milliseconds: invocation.surroundings.now()), zone: zone)
+        Verdict.of(self, now: Timestamp(milliseconds: invocation.surroundings.now()), zone: invocation.zone)
     }
 }
 

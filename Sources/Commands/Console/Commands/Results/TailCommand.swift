@@ -12,13 +12,10 @@ enum TailCommand {
         let filter = try invocation.filterOfResults(invocation.arguments.operands)
         guard filter.until == nil else { throw .usage("what comes has no end; `pushfan results list` knows until:") }
         let limit = try invocation.arguments.integer("limit", in: 1...Int.max) ?? .max
-        let timeout = try invocation.arguments.duration("timeout") ?? .seconds(10)
-        let settings = try invocation.settings()
-        let scan = ResultAnswers(invocation.jobContext(settings, timeout: timeout)).scan
+        let (settings, context) = try invocation.job()
+        let scan = ResultAnswers(context).scan
         Interruption.catchSignals()
-        let reader = try invocation.perform(settings) { () throws(JobFailure) in
-            try scan.open(filter.since.map { .time($0) } ?? .end, .never)
-        }
+        let reader = try invocation.perform(scan.open(filter.since.map { .time($0) } ?? .end, .never), with: settings)
         defer { reader.close() }
         invocation.streams.note("following \(settings.kafka.topics.results); Ctrl-C ends it")
         if invocation.arguments.format() == .csv { try invocation.streams.out(ResultTable.of([]).csv[0]) }

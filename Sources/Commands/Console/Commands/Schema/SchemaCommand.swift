@@ -9,7 +9,7 @@ extension Command {
         "schema", .publishers, "Print the JSON Schema of a request or a result, or describe topics and API",
         operands: "[" + Description.allCases.map(\.rawValue).joined(separator: "|") + "]", maximumOperands: 1,
         examples: ["pushfan schema", "pushfan schema request | less", "pushfan schema asyncapi"],
-        groups: [FlagGroup("Selection", [FlagGroup.configFile])], readOn: "pushfan help schemas", run: SchemaCommand.run)
+        groups: [.selection([FlagGroup.configFile])], readOn: "pushfan help schemas", run: SchemaCommand.run)
 }
 
 private enum SchemaCommand {

@@ -101,21 +101,20 @@ enum EmulatorCommand {
         configuration.checksHost = arguments.has("check-host")
         configuration.seed = try arguments.integer("seed", in: 0...Int.max).map(UInt64.init)
         configuration.policies = try policies(arguments, settings)
-        for text in arguments.values("fault") {
-            do throws(FaultError) {
-                configuration.faults.append(try Fault(parsing: text))
-            } catch {
-                throw .usage("--fault \(Sanitised.line(text)): \(error)")
-            }
-        }
-        for text in arguments.values("telemetry") {
-            do throws(TelemetryScriptError) {
-                configuration.telemetry.append(try TelemetryScript(parsing: text))
-            } catch {
-                throw .usage("--telemetry \(Sanitised.line(text)): \(error)")
-            }
-        }
+        configuration.faults = try lines("fault", arguments) { try Fault(parsing: $0) }
+        configuration.telemetry = try lines("telemetry", arguments) { try TelemetryScript(parsing: $0) }
         return configuration
+    }
+
+    /// The lines of a script that a flag gives. A usage failure has the fault of one.
+    private static func lines<Line>(
+        _ flag: String, _ arguments: Arguments, reading read: (String) throws -> Line
+    ) throws(CommandFailure) -> [Line] {
+        var lines: [Line] = []
+        for text in arguments.values(flag) {
+            do { lines.append(try read(text)) } catch { throw .usage("--\(flag) \(Sanitised.line(text)): \(error)") }
+        }
+        return lines
     }
 
     private static func tls(_ arguments: Arguments) throws(CommandFailure) -> HubEmulatorConfiguration.TLS {

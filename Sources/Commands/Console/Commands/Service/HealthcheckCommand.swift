@@ -9,14 +9,12 @@ extension Command {
             "pushfan healthcheck http://127.0.0.1:9464/startupz",
         ],
         groups: [
-            FlagGroup(
-                "Selection",
-                [
-                    Flag("ready", nil, "Whether it works, its hub included (/readyz); the default"),
-                    Flag("live", nil, "Whether it runs (/livez)"),
-                    Flag("startup", nil, "Whether it has started (/startupz)"),
-                    Flag("timeout", "DURATION", "How long to wait for the answer", default: "3s"),
-                ]),
+            .selection([
+                Flag("ready", nil, "Whether it works, its hub included (/readyz); the default"),
+                Flag("live", nil, "Whether it runs (/livez)"),
+                Flag("startup", nil, "Whether it has started (/startupz)"),
+                .timeout("3s", "How long to wait for the answer"),
+            ]),
             FlagGroup("Connection", FlagGroup.settings([("listen", "HOST:PORT", "listen")]) + [FlagGroup.configFile]),
         ],
         readOn: "pushfan help worker", run: HealthcheckCommand.run)
@@ -27,7 +25,7 @@ private enum HealthcheckCommand {
         let arguments = invocation.arguments
         let kinds = ["ready", "live", "startup"].filter(arguments.has)
         guard kinds.count <= 1 else { throw .usage("ask one thing: --\(kinds.joined(separator: " or --"))") }
-        let timeout = try arguments.duration("timeout") ?? .seconds(3)
+        let timeout = try invocation.timeout()
         let target: HealthTarget
         if let url = arguments.operands.first {
             guard kinds.isEmpty else { throw .usage("give a URL or --\(kinds[0]), not both") }

@@ -7,9 +7,9 @@ import Settings
 /// The list of `pushfan status --incidents`, which it reads from the topic of the history.
 enum IncidentsListing {
     /// Reads the incidents of the last days, and writes them, the newest first.
-    static func run(_ invocation: Invocation, with settings: Settings, timeout: Duration) throws(CommandFailure) -> ExitCode {
-        let context = invocation.jobContext(settings, timeout: timeout)
-        let list = try invocation.perform(settings) { () throws(JobFailure) in try context.incidents() }
+    static func run(_ invocation: Invocation, with settings: Settings, in context: JobContext) throws(CommandFailure) -> ExitCode
+    {
+        let list = try invocation.perform(context.incidents(), with: settings)
         let now = context.now()
         let incidents = list?.incidents(since: now - IncidentList.span) ?? []
         var table = Table([

@@ -15,19 +15,17 @@ extension Command {
             "pushfan status --max-age 5m -o json || echo 'requests wait for too long'",
         ],
         groups: [
-            FlagGroup(
-                "Selection",
-                [
-                    Flag(
-                        "worker", "URL", "Ask this worker, beside what it reports: http:// and its `listen`", isRepeatable: true),
-                    Flag("max-age", "DURATION", "End with 1 when a request waits for longer"),
-                    Flag("incidents", nil, "List what was out in the last 14 days, as gateways saw it, instead"),
-                ]),
+            .selection([
+                Flag(
+                    "worker", "URL", "Ask this worker, beside what it reports: http:// and its `listen`", isRepeatable: true),
+                Flag("max-age", "DURATION", "End with 1 when a request waits for longer"),
+                Flag("incidents", nil, "List what was out in the last 14 days, as gateways saw it, instead"),
+            ]),
             .output([.table, .wide, .json]),
             .kafka(
                 topics: ["requests", "control"],
-                and: FlagGroup.settings([("group", "NAME", "kafka.group_id")]) + [
-                    Flag("timeout", "DURATION", "How long each question may take", default: "5s")
+                and: FlagGroup.group + [
+                    .timeout("5s", "How long each question may take")
                 ]),
         ],
         readOn: "pushfan help doctor, failed, exit-codes", run: StatusCommand.run)
@@ -36,21 +34,19 @@ extension Command {
 private enum StatusCommand {
     static func run(_ invocation: Invocation) throws(CommandFailure) -> ExitCode {
         let arguments = invocation.arguments
-        let timeout = try arguments.duration("timeout") ?? .seconds(5)
         let limit = try arguments.duration("max-age")
         var workers: [HealthTarget] = []
         for url in arguments.values("worker") { workers.append(try target(url)) }
-        let settings = try invocation.settings()
+        let (settings, context) = try invocation.job()
         if arguments.has("incidents") {
             guard workers.isEmpty, limit == nil else { throw .usage("--incidents stands alone, without --worker and --max-age") }
-            return try IncidentsListing.run(invocation, with: settings, timeout: timeout)
+            return try IncidentsListing.run(invocation, with: settings, in: context)
         }
         let asked: StatusReport?
         do throws(KafkaError) {
-            let context = invocation.jobContext(settings, timeout: timeout)
             asked = try StatusExamination(settings.groupTerms, context: context).report(
                 hearing: { isExpected in hear(context, isExpected: isExpected) },
-                calling: { workers.map { call($0, within: timeout) } })
+                calling: { workers.map { call($0, within: context.timeout) } })
         } catch {
             throw invocation.failure(error, settings.kafka, to: "ask how the workers stand")
         }
@@ -59,7 +55,7 @@ private enum StatusCommand {
                 .failed, "there is no topic \(Sanitised.quoted(settings.kafka.topics.requests))",
                 hint: CommandFailure.missingTopicHint)
         }
-        report.readOrders(invocation.jobContext(settings, timeout: timeout))
+        report.readOrders(context)
         try write(report, arguments.format(), invocation.streams)
         let isTooOld = limit.map { report.lagMilliseconds > $0.wholeMilliseconds } ?? false
         if isTooOld || report.reasons.contains(where: \.isStuck) { return .failed }
@@ -106,19 +102,9 @@ private enum StatusCommand {
         try streams.out(telling.heading)
         for line in report.orderLines { try streams.out(Sanitised.line(line, atMost: lineLength)) }
         for reason in report.reasons { try streams.out((reason.isStuck ? "stuck: " : "note: ") + Sanitised.line(reason.text)) }
-        try streams.out("")
-        try streams.out(.table, telling.topics, [])
-        if let partitions = telling.partitions(all: format == .wide) {
+        for case let table? in [telling.topics, telling.partitions(all: format == .wide), telling.loops, telling.hubs] {
             try streams.out("")
-            try streams.out(.table, partitions, [])
-        }
-        if let loops = telling.loops {
-            try streams.out("")
-            try streams.out(.table, loops, [])
-        }
-        if let hubs = telling.hubs {
-            try streams.out("")
-            try streams.out(.table, hubs, [])
+            try streams.out(.table, table, [])
         }
         for gap in report.unasked { streams.note("not asked: \(Sanitised.line(gap.text(brokers: report.brokers)))") }
     }

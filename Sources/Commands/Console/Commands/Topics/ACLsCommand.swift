@@ -10,12 +10,10 @@ extension Command {
             "pushfan topics acls --role reader --kafka.group_id shop -o ndjson",
         ],
         groups: [
-            FlagGroup(
-                "Selection",
-                [
-                    .role(), .with,
-                    Flag("principal", "NAME", "The user in Kafka's words", default: ACLsCommand.nobody),
-                ]),
+            .selection([
+                .role(), .with,
+                Flag("principal", "NAME", "The user in Kafka's words", default: ACLsCommand.nobody),
+            ]),
             FlagGroup(
                 "Output",
                 [
@@ -25,7 +23,7 @@ extension Command {
                 ]),
             .kafka(
                 topics: ["requests", "results", "deadletter", "control", "shares", "replays"],
-                and: FlagGroup.settings([("group", "NAME", "kafka.group_id")])),
+                and: FlagGroup.group),
         ],
         readOn: "pushfan help operations, doctor", run: ACLsCommand.run)
 }
@@ -51,14 +49,13 @@ private enum ACLsCommand {
             return .done
         }
         var table = Table("RESOURCE", "NAME", "PATTERN", "OPERATIONS")
-        var objects: [[UInt8]] = []
         for entry in rights.entries {
-            let (resource, pattern) = (entry.resource.rawValue, entry.isPrefix ? "prefixed" : "literal")
-            let operations = entry.operations.map(\.rawValue)
-            table.add(resource, entry.name, pattern, operations.joined(separator: ", "))
-            objects.add(["resource": resource, "name": entry.name, "pattern": pattern, "operations": operations])
+            table.add([
+                "resource": entry.resource.rawValue, "name": entry.name, "pattern": entry.isPrefix ? "prefixed" : "literal",
+                "operations": entry.operations.map(\.rawValue),
+            ])
         }
-        try invocation.streams.out(format, table, objects)
+        try invocation.streams.out(format, table, table.objects)
         return .done
     }
 }

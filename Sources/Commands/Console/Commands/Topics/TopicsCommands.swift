@@ -5,8 +5,6 @@ import PushModel
 import Settings
 
 extension Command {
-    private static let timeout = Flag("timeout", "DURATION", "How long to wait for the brokers", default: "10s")
-
     static let topicsCreate = Command(
         "topics create", .operators, "Create the topics that are missing",
         examples: [
@@ -15,16 +13,15 @@ extension Command {
             "pushfan topics create --dry-run --replication 3 -o ndjson",
         ],
         groups: [
-            FlagGroup(
-                "Selection",
-                [
-                    Flag(
-                        "partitions", "N", "Partitions of each topic; held has three times as many, control and others one",
-                        default: "12"),
-                    Flag("dry-run", nil, "Print the topics and their settings, and ask no broker"),
-                    Flag("replication", "N", "Brokers that keep each partition", default: "3, or the number of brokers if less"),
-                ]),
-            .output(), .kafka(topics: ["requests", "results", "deadletter", "control", "shares", "replays"], and: [timeout]),
+            .selection([
+                Flag(
+                    "partitions", "N", "Partitions of each topic; held has three times as many, control and others one",
+                    default: "12"),
+                Flag("dry-run", nil, "Print the topics and their settings, and ask no broker"),
+                Flag("replication", "N", "Brokers that keep each partition", default: "3, or the number of brokers if less"),
+            ]),
+            .output(),
+            .kafka(topics: ["requests", "results", "deadletter", "control", "shares", "replays"], and: [.timeout("10s")]),
         ],
         readOn: "pushfan help topics check", run: TopicsCommands.create)
 
@@ -35,7 +32,8 @@ extension Command {
             "pushfan topics check || pushfan topics create",
         ],
         groups: [
-            .output(), .kafka(topics: ["requests", "results", "deadletter", "control", "shares", "replays"], and: [timeout]),
+            .output(),
+            .kafka(topics: ["requests", "results", "deadletter", "control", "shares", "replays"], and: [.timeout("10s")]),
         ],
         readOn: "pushfan help topics create", run: TopicsCommands.check)
 }
@@ -48,9 +46,7 @@ private enum TopicsCommands {
             return try plan(invocation, partitions: partitions ?? 12, replication: replication ?? 3)
         }
         let (setup, settings) = try setup(invocation)
-        let creation = try invocation.perform(settings) { () throws(JobFailure) in
-            try setup.create(partitions: partitions, replication: replication)
-        }
+        let creation = try invocation.perform(setup.create(partitions: partitions, replication: replication), with: settings)
         var report = TopicReport()
         var failures: [KafkaError] = []
         for (role, count, answer) in creation.topics {
@@ -64,7 +60,7 @@ private enum TopicsCommands {
                 report.add(role, state: "failed", detail: Sanitised.line(error.description))
             }
         }
-        try report.write(to: invocation)
+        try invocation.out(report.table)
         if let first = failures.first, failures.count == creation.topics.count {
             throw invocation.failure(first, settings.kafka, to: "create the topics")
         }
@@ -105,29 +101,22 @@ private enum TopicsCommands {
                 report.add(role, state: "ok", detail: Counted.text(count, "partition", "partitions") + reading)
             }
         }
-        try report.write(to: invocation)
+        try invocation.out(report.table)
         return report.isGood ? .done : .failed
     }
 
     private static func setup(_ invocation: Invocation) throws(CommandFailure) -> (TopicSetup, Settings) {
-        let timeout = try invocation.arguments.duration("timeout") ?? .seconds(10)
-        let settings = try invocation.settings()
-        return (TopicSetup(invocation.jobContext(settings, timeout: timeout)), settings)
+        let (settings, context) = try invocation.job()
+        return (TopicSetup(context), settings)
     }
 }
 
 private struct TopicReport {
-    private var table = Table("TOPIC", "ROLE", "STATE", "DETAIL")
-    private var objects: [[UInt8]] = []
+    private(set) var table = Table("TOPIC", "ROLE", "STATE", "DETAIL")
     private(set) var isGood = true
 
     mutating func add(_ role: TopicRole, state: String, detail: String) {
-        table.add(role.name, role.role, state, detail)
-        objects.add(["topic": role.name, "role": role.role, "state": state, "detail": detail])
+        table.add(["topic": role.name, "role": role.role, "state": state, "detail": detail])
         if state != "ok" && state != "created" { isGood = false }
-    }
-
-    func write(to invocation: Invocation) throws(CommandFailure) {
-        try invocation.streams.out(invocation.arguments.format(), table, objects)
     }
 }

@@ -24,12 +24,10 @@ enum DeadLetterCommand {
         header.reason = try PlanCommand.reason(invocation) ?? ""
         if !arguments.has("dry-run") { try RunCommand.requireReason(header) }
         header.edits = arguments.values("set")
-        let edits = try invocation.perform { () throws(JobFailure) in try header.manner() }.edits
+        let edits = try invocation.perform(header.manner(), with: nil).edits
         let (named, replacement) = try letters(invocation)
         let path = arguments.value("file") ?? "replay-\(header.jobID).ndjson"
-        let settings = try invocation.settings()
-        let timeout = try arguments.duration("timeout") ?? .seconds(30)
-        let context = invocation.jobContext(settings, timeout: timeout)
+        let (settings, context) = try invocation.job()
         let plan = try invocation.perform(settings) { () throws(JobFailure) in
             let log = try context.jobLog()
             header.jobsOffset = log.end
@@ -64,7 +62,7 @@ enum DeadLetterCommand {
     /// The times between which the dead letters were written.
     private static func range(_ invocation: Invocation, now: Int64) throws(CommandFailure) -> ResultFilter {
         let words = ["since", "until"].compactMap { name in invocation.arguments.value(name).map { "\(name):\($0)" } }
-        let zone = LocalZone.current(environment: invocation.surroundings.environment)
+        let zone = invocation.zone
         do throws(FilterError) {
             let range = try ResultFilter(words.joined(separator: " "), now: now, zone: zone)
             invocation.noteZone(zone, of: range)

@@ -10,9 +10,8 @@ import Settings
 /// `pushfan replay list`, `status`, `pause`, `resume`, `stop`: shows jobs, and commands their runners.
 enum JobCommands {
     static func list(_ invocation: Invocation) throws(CommandFailure) -> ExitCode {
-        let settings = try invocation.settings()
-        let context = invocation.jobContext(settings, timeout: try timeout(invocation))
-        let jobs = try invocation.perform(settings) { () throws(JobFailure) in try context.jobStates() }.newestFirst
+        let (settings, context) = try invocation.job()
+        let jobs = try invocation.perform(context.jobStates(), with: settings).newestFirst
         guard !jobs.isEmpty else { throw CommandFailure(.nothingMatched, "no replay was ever run") }
         try write(jobs, invocation)
         return .done
@@ -20,7 +19,7 @@ enum JobCommands {
 
     static func status(_ invocation: Invocation) throws(CommandFailure) -> ExitCode {
         let (job, settings, context) = try find(invocation)
-        let outcomes = try invocation.perform(settings) { () throws(JobFailure) in try ResultAnswers(context).outcomes(of: job) }
+        let outcomes = try invocation.perform(ResultAnswers(context).outcomes(of: job), with: settings)
         let now = invocation.surroundings.now()
         guard invocation.arguments.format() == .table else {
             var json = ReplayReport(job, now: now).line
@@ -60,9 +59,7 @@ enum JobCommands {
         let (job, settings, context) = try find(invocation)
         let id = job.record.jobID
         let actor = try PlanCommand.actor(invocation)
-        let answer = try invocation.perform(settings) { () throws(JobFailure) in
-            try context.request(kind, of: job, actor: actor)
-        }
+        let answer = try invocation.perform(context.request(kind, of: job, actor: actor), with: settings)
         switch answer {
         case .done(let job):
             try write([job], invocation)
@@ -78,17 +75,12 @@ enum JobCommands {
         }
     }
 
-    private static func timeout(_ invocation: Invocation) throws(CommandFailure) -> Duration {
-        try invocation.arguments.duration("timeout") ?? .seconds(10)
-    }
-
     /// The job that the operand names, in whole or by an end that only one has.
     private static func find(
         _ invocation: Invocation
     ) throws(CommandFailure) -> (job: JobLog.Job, settings: Settings, context: JobContext) {
-        let settings = try invocation.settings()
-        let context = invocation.jobContext(settings, timeout: try timeout(invocation))
-        let log = try invocation.perform(settings) { () throws(JobFailure) in try context.jobStates() }
+        let (settings, context) = try invocation.job()
+        let log = try invocation.perform(context.jobStates(), with: settings)
         guard let id = invocation.arguments.operands.first else {
             throw .usage("which replay? give its job's id", hint: "`pushfan replay list` lists them")
         }

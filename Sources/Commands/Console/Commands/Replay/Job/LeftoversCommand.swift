@@ -10,11 +10,9 @@ enum LeftoversCommand {
         guard let path = invocation.arguments.operands.first else {
             throw .usage("whose leftovers? give a plan's file", hint: "`pushfan replay plan FILTER` makes one")
         }
-        let timeout = try invocation.arguments.duration("timeout") ?? .seconds(10)
-        let plan = try invocation.perform { () throws(JobFailure) in try ReplayPlanReader(path) }
-        let settings = try invocation.settings()
-        let context = invocation.jobContext(settings, timeout: timeout)
-        let job = try invocation.perform(settings) { () throws(JobFailure) in try context.job(plan.header.jobID) }
+        let plan = try invocation.perform(ReplayPlanReader(path), with: nil)
+        let (settings, context) = try invocation.job()
+        let job = try invocation.perform(context.job(plan.header.jobID), with: settings)
         var table = Table("REQUEST", "ORIGIN", "SENDS", "LEFT", "WHY")
         var objects: [[UInt8]] = []
         let standing = job?.state(at: invocation.surroundings.now())

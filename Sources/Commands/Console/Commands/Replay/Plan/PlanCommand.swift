@@ -37,7 +37,7 @@ enum PlanCommand {
     static func plan(_ invocation: Invocation) throws(CommandFailure) -> PlanSummary {
         let arguments = invocation.arguments
         let settings = try invocation.settings()
-        let timeout = try arguments.duration("timeout") ?? .seconds(30)
+        var context = invocation.jobContext(settings, timeout: try invocation.timeout())
         let limit = try arguments.integer("limit", in: 1...100_000_000) ?? 1_000_000
         let now = invocation.surroundings.now()
         let (filter, exceptions) = try filter(invocation, now: now)
@@ -52,11 +52,10 @@ enum PlanCommand {
         header.exceptions = exceptions
         header.expiry = try expiry(arguments, now: now)
         header.edits = arguments.values("set")
-        let edits = try invocation.perform { () throws(JobFailure) in try header.manner() }.edits
+        let edits = try invocation.perform(header.manner(), with: nil).edits
         let hubs = settings.hubNames
         try requireHub(edits, among: hubs)
         let path = arguments.value("file") ?? "replay-\(header.jobID).ndjson"
-        var context = invocation.jobContext(settings, timeout: timeout)
         context.hubNames = hubs
         let maker = try invocation.perform(settings) { () throws(JobFailure) in
             var maker = try PlanMaker(context, planning: settings.planning(), header: header, path: path)
@@ -86,7 +85,7 @@ enum PlanCommand {
             guard invocation.arguments.operands.isEmpty else {
                 throw .usage("--leftovers takes the filter of the plan; give one of the two")
             }
-            let earlier = try invocation.perform { () throws(JobFailure) in try ReplayPlanReader(path) }.header
+            let earlier = try invocation.perform(ReplayPlanReader(path), with: nil).header
             guard earlier.source == .results else {
                 throw .usage("--leftovers: `pushfan replay deadletter` finds what it has left itself")
             }

@@ -1,54 +1,35 @@
 import Basics
 import JobSupport
 
-/// Shows the progress of a replay: all the time on a terminal, now and then elsewhere.
+/// Shows the progress of a replay.
 final class ReplayProgress {
-    private static let terminalInterval = Duration.milliseconds(200)
-    private static let lineInterval = Duration.seconds(10)
-
     private let total: Int
     private let hasBar: Bool
-    private let streams: Streams
+    private var pace: ProgressPace
     private var start = ContinuousClock.now
     private var startCount = 0
-    private var next: ContinuousClock.Instant
-    private var isShown = false
 
     /// A replay that begins now.
     init(total: Int, _ streams: Streams, hasBar: Bool = false) {
         self.total = total
-        self.hasBar = hasBar
-        self.streams = streams
-        next = .now + (streams.traits.isErrorTerminal ? Self.terminalInterval : Self.lineInterval)
+        self.hasBar = hasBar && streams.traits.isErrorTerminal
+        pace = ProgressPace(streams)
     }
 
     /// Shows the progress, but not too often.
     func show(_ progress: RunProgress) {
         switch progress {
         case .began(let count): (start, startCount) = (.now, count)
-        case .reached(let count, let skipped): show(count, skipped: skipped)
-        }
-    }
-
-    private func show(_ count: Int, skipped: Int) {
-        let now = ContinuousClock.now
-        guard now >= next else { return }
-        let isTerminal = streams.traits.isErrorTerminal
-        next = now + (isTerminal ? Self.terminalInterval : Self.lineInterval)
-        let text = Self.text(count, of: total, skipped: skipped, count - startCount, after: now - start)
-        if isTerminal {
-            streams.showStatus(hasBar ? "\(Self.bar(count, of: total)) \(text)" : text)
-            isShown = true
-        } else {
-            streams.note(text)
+        case .reached(let count, let skipped):
+            pace.show {
+                (hasBar ? Self.bar(count, of: total) + " " : "")
+                    + Self.text(count, of: total, skipped: skipped, count - startCount, after: .now - start)
+            }
         }
     }
 
     /// Removes the shown text.
-    func end() {
-        if isShown { streams.showStatus(nil) }
-        isShown = false
-    }
+    func end() { pace.end() }
 
     /// `[#######-------------]`.
     static func bar(_ count: Int, of total: Int) -> String {

@@ -11,7 +11,7 @@ enum RunCommand {
     static func run(_ invocation: Invocation) throws(CommandFailure) -> ExitCode {
         Interruption.catchSignals()
         let path = try planPath(invocation)
-        var header = try invocation.perform { () throws(JobFailure) in try ReplayPlanReader(path) }.header
+        var header = try invocation.perform(ReplayPlanReader(path), with: nil).header
         if let reason = try PlanCommand.reason(invocation) { header.reason = reason }
         if invocation.arguments.has("actor") { header.actor = try PlanCommand.actor(invocation) }
         return try run(header, path, invocation)
@@ -21,12 +21,9 @@ enum RunCommand {
     static func run(_ header: ReplayPlanHeader, _ path: String, _ invocation: Invocation) throws(CommandFailure) -> ExitCode {
         try requireReason(header)
         guard header.counts.requests > 0 else { throw CommandFailure(.nothingMatched, "there is nothing to replay in \(path)") }
-        let settings = try invocation.settings()
-        let timeout = try invocation.arguments.duration("timeout") ?? .seconds(30)
-        let context = invocation.jobContext(settings, timeout: timeout)
-        let replay = try invocation.perform(settings) { () throws(JobFailure) in
-            try PreparedReplay(path: path, reason: header.reason, actor: header.actor, context)
-        }
+        let (settings, context) = try invocation.job()
+        let replay = try invocation.perform(
+            PreparedReplay(path: path, reason: header.reason, actor: header.actor, context), with: settings)
         if let job = replay.job, replay.isFinished {
             try report(job, invocation)
             let id = Sanitised.line(job.record.jobID)
@@ -34,7 +31,7 @@ enum RunCommand {
             return exitCode(job, path, invocation)
         }
         if replay.gone.count > 0 { invocation.streams.note(replay.gone.text) }
-        try confirm(header.counts.requests, invocation)
+        try invocation.confirm(header.counts.requests, to: "replayed")
         let runner = replay.runner(
             context, settings.planning(), rate: invocation.arguments.has("rate") ? try PlanCommand.rate(invocation) : replay.rate)
         let job = try run(runner, of: header.counts.requests, settings, invocation)
@@ -67,18 +64,6 @@ enum RunCommand {
     static func requireReason(_ header: ReplayPlanHeader) throws(CommandFailure) {
         guard !header.hasReason else { return }
         throw .usage("a replay needs a reason", hint: "--reason TEXT gives one; it stands in every new result")
-    }
-
-    /// Asks for the number of requests, typed, when there are many.
-    private static func confirm(_ count: Int, _ invocation: Invocation) throws(CommandFailure) {
-        guard count > PreparedReplay.unaskedCount, !invocation.arguments.has("yes") else { return }
-        guard invocation.streams.traits.isInputTerminal, invocation.streams.traits.isErrorTerminal else {
-            throw CommandFailure(
-                .refused, "\(count) requests would be replayed, and there is no terminal to ask on",
-                hint: "--yes confirms it")
-        }
-        invocation.streams.note("\(count) requests will be replayed. Type this number to go on:")
-        guard try invocation.streams.inputLine() == String(count) else { throw CommandFailure(.refused, "nothing was replayed") }
     }
 
     private static func report(_ job: JobLog.Job, _ invocation: Invocation) throws(CommandFailure) {
