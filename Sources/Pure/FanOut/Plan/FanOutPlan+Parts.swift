@@ -105,11 +105,9 @@ extension FanOutPlan {
             case .tags, .broadcast: handles = []
             }
             for handle in handles {
-                json.append(isFirst ? "{\"platform\":\"" : ",{\"platform\":\"")
+                json.append(isFirst ? "{\"platform\":" : ",{\"platform\":", word: platform.name)
                 isFirst = false
-                json.append(platform.name)
-                json.append("\",\"handle\":")
-                json.append(json: request.document.span(handle))
+                json.append(",\"handle\":", json: request.document.span(handle))
                 json.append("}")
             }
         }

@@ -129,10 +129,9 @@ public struct SpreadParts: Sendable {
         case .handles(let range):
             json.append("{\"devices\":[")
             for index in range {
-                json.append(index > range.lowerBound ? ",{\"platform\":\"" : "{\"platform\":\"")
-                json.append(handles[index].platform.name)
-                json.append("\",\"handle\":")
-                json.append(json: request.document.span(handles[index].text))
+                let key: StaticString = index > range.lowerBound ? ",{\"platform\":" : "{\"platform\":"
+                json.append(key, word: handles[index].platform.name)
+                json.append(",\"handle\":", json: request.document.span(handles[index].text))
                 json.append("}")
             }
             json.append("]}")

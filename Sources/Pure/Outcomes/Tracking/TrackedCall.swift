@@ -97,12 +97,10 @@ public struct TrackedCall: Sendable {
 
     /// Appends the call with what is known of it now, for the next record.
     public func append(to json: inout ByteWriter) {
-        json.append("{\"v\":1,\"polls\":")
-        json.append(decimal: tracking.pollCount)
+        json.append("{\"v\":1,\"polls\":", decimal: tracking.pollCount)
         if tracking.wasAnswered { json.append(",\"answered\":true") }
         if let telemetry = tracking.telemetry {
-            json.append(",\"state\":")
-            json.append(json: telemetry.state?.word ?? "")
+            json.append(",\"state\":", json: telemetry.state?.word ?? "")
             json.append(",\"counts\":[")
             for (index, count) in telemetry.counts.enumerated() {
                 json.append(index == 0 ? "[" : ",[")

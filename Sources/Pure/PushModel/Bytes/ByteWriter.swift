@@ -66,7 +66,7 @@ public struct ByteWriter: Sendable {
     /// Appends `text` as it is between quotation marks, as most strings are written. It is in one piece, because there are many.
     ///
     /// The room for it and two bytes more is there or is made, so that all three places lie in it.
-    mutating func append(quoting text: Span<UInt8>) {
+    @usableFromInline mutating func append(quoting text: Span<UInt8>) {
         let byteCount = text.count + 2
         if byteCount > storage.count - end { grow(for: byteCount) }
         let place = end

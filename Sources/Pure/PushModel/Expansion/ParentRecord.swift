@@ -62,38 +62,23 @@ public struct ParentRecord: Sendable {
         _ request: borrowing PushRequest, chunks: Int, calls: Int, origin: (place: RecordOrigin, consumedAt: Timestamp)?,
         to json: inout ByteWriter
     ) {
-        json.append("{\"schema_version\":1,\"id\":")
-        json.append(json: request.document.span(request.id))
-        json.append(",\"chunks\":", number: chunks)
-        json.append(",\"calls\":", number: calls)
+        json.append("{\"schema_version\":1,\"id\":", json: request.document.span(request.id))
+        json.append(",\"chunks\":", decimal: chunks)
+        json.append(",\"calls\":", decimal: calls)
         if let origin {
-            json.append(",\"origin\":{\"topic\":")
-            json.append(json: origin.place.topic)
-            json.append(",\"partition\":", number: Int(origin.place.partition))
+            json.append(",\"origin\":{\"topic\":", json: origin.place.topic)
+            json.append(",\"partition\":", decimal: Int64(origin.place.partition))
             json.append(",\"offset\":\"")
             json.append(decimal: origin.place.offset)
-            json.append("\",\"timestamp_ms\":")
-            json.append(decimal: origin.place.timestamp.milliseconds)
-            json.append("},\"consumed_ms\":")
-            json.append(decimal: origin.consumedAt.milliseconds)
+            json.append("\",\"timestamp_ms\":", decimal: origin.place.timestamp.milliseconds)
+            json.append("},\"consumed_ms\":", decimal: origin.consumedAt.milliseconds)
         }
-        append(",\"source\":", text: request.source, of: request, to: &json)
-        append(",\"tenant\":", text: request.tenant, of: request, to: &json)
-        append(",\"hub\":", text: request.hub, of: request, to: &json)
-        append(",\"traceparent\":", text: request.traceParent, of: request, to: &json)
-        for (name, node) in [("replay", request.replay), ("labels", request.labels)] {
-            guard let node else { continue }
-            json.append(",\"\(name)\":")
-            json.append(request.document.span(request.document.text(of: node)))
-        }
+        json.append(",\"source\":", text: request.source, in: request.document)
+        json.append(",\"tenant\":", text: request.tenant, in: request.document)
+        json.append(",\"hub\":", text: request.hub, in: request.document)
+        json.append(",\"traceparent\":", text: request.traceParent, in: request.document)
+        json.append(",\"replay\":", verbatim: request.replay, in: request.document)
+        json.append(",\"labels\":", verbatim: request.labels, in: request.document)
         json.append("}")
-    }
-
-    private static func append(
-        _ key: StaticString, text: PushRequest.Text?, of request: borrowing PushRequest, to json: inout ByteWriter
-    ) {
-        guard let text else { return }
-        json.append(key)
-        json.append(json: request.document.span(text))
     }
 }

@@ -75,32 +75,16 @@ public struct PartTally: Sendable, Equatable {
 
     /// Appends the value of the record.
     public func append(to json: inout ByteWriter) {
-        json.append("{\"v\":1,\"state\":\"")
-        json.append(state.rawValue)
-        json.append("\",\"outcome\":\"")
-        json.append(outcome.rawValue)
-        json.append("\"")
-        if let code {
-            json.append(",\"code\":\"")
-            json.append(code.rawValue)
-            json.append("\"")
-        }
-        json.append(",\"safety\":\"")
-        json.append(safety.rawValue)
-        json.append("\",\"accepted\":", number: accepted)
-        json.append(",\"ambiguous\":", number: ambiguous)
-        json.append(",\"attempts\":", number: attempts)
-        if let firstAttemptAt { json.append(",\"first\":", number: Int(firstAttemptAt.milliseconds)) }
-        json.append(",\"hub_ms\":", number: Int(hubTime))
-        json.append(",\"throttle_ms\":", number: Int(throttleWait))
+        json.append("{\"v\":1,\"state\":", word: state.rawValue)
+        json.append(",\"outcome\":", word: outcome.rawValue)
+        json.append(",\"code\":", word: code?.rawValue)
+        json.append(",\"safety\":", word: safety.rawValue)
+        json.append(",\"accepted\":", decimal: accepted)
+        json.append(",\"ambiguous\":", decimal: ambiguous)
+        json.append(",\"attempts\":", decimal: attempts)
+        json.append(",\"first\":", decimal: firstAttemptAt?.milliseconds)
+        json.append(",\"hub_ms\":", decimal: hubTime)
+        json.append(",\"throttle_ms\":", decimal: throttleWait)
         json.append("}")
-    }
-}
-
-extension ByteWriter {
-    /// Appends a key, which brings its comma and colon, with a number.
-    mutating func append(_ key: StaticString, number: Int) {
-        append(key)
-        append(decimal: number)
     }
 }

@@ -47,29 +47,18 @@ public struct Lineage: Sendable, Equatable {
     ///   - job: In whose name.
     ///   - json: Gets the object.
     public func append(_ sends: SendSet, by job: ReplayAuthor, to json: inout ByteWriter) {
-        json.append("{\"root_request_id\":")
-        json.append(json: rootID)
-        json.append(",\"parent_request_id\":")
-        json.append(json: parentID)
-        json.append(",\"parent_origin\":")
-        json.append(json: parent.place.description)
-        if let time = parent.publishedAt {
-            json.append(",\"parent_published_at\":\"")
-            json.append(time)
-            json.append("\"")
-        }
+        json.append("{\"root_request_id\":", json: rootID)
+        json.append(",\"parent_request_id\":", json: parentID)
+        json.append(",\"parent_origin\":", json: parent.place.description)
+        json.append(",\"parent_published_at\":", moment: parent.publishedAt)
         if sends != .all {
             json.append(",\"sends\":")
             json.append(sends)
         }
-        json.append(",\"generation\":")
-        json.append(decimal: generation)
-        json.append(",\"job_id\":")
-        json.append(json: job.jobID)
-        json.append(",\"actor\":")
-        json.append(json: job.actor)
-        json.append(",\"reason\":")
-        json.append(json: job.reason)
+        json.append(",\"generation\":", decimal: generation)
+        json.append(",\"job_id\":", json: job.jobID)
+        json.append(",\"actor\":", json: job.actor)
+        json.append(",\"reason\":", json: job.reason)
         if !modified.isEmpty {
             json.append(",\"modified\":[")
             for (index, note) in modified.enumerated() {

@@ -214,20 +214,15 @@ extension OrderRecord {
     }
 
     private func appendMembers(to json: inout ByteWriter) {
-        json.append("\"id\":")
-        json.append(json: id)
-        json.append(",\"kind\":")
-        json.append(json: word)
+        json.append("\"id\":", json: id)
+        json.append(",\"kind\":", json: word)
         if case .limit(let rate) = kind {
-            json.append(",\"calls_per_second\":")
-            json.append(decimal: rate)
+            json.append(",\"calls_per_second\":", decimal: rate)
         }
         json.append(",\"scope\":")
         scope.append(to: &json)
-        json.append(",\"reason\":")
-        json.append(json: reason)
-        json.append(",\"by\":")
-        json.append(json: author)
+        json.append(",\"reason\":", json: reason)
+        json.append(",\"by\":", json: author)
         if case .cancel(let from?) = kind { json.append(",\"published_from\":", moment: from) }
         json.append(",\"since\":", moment: since)
         json.append(",\"until\":", moment: until)
@@ -235,12 +230,8 @@ extension OrderRecord {
 
     private func appendRelease(to json: inout ByteWriter) {
         guard let release else { return }
-        json.append(",\"released\":{\"by\":")
-        json.append(json: release.author)
-        if let reason = release.reason {
-            json.append(",\"reason\":")
-            json.append(json: reason)
-        }
+        json.append(",\"released\":{\"by\":", json: release.author)
+        json.append(",\"reason\":", json: release.reason)
         json.append(",\"at\":", moment: release.at)
         json.append("}")
     }
@@ -261,14 +252,5 @@ extension OrderRecord.Release {
 extension JSONDocument {
     fileprivate func moment(_ name: StaticString, of node: Node) -> Timestamp? {
         member(name, of: node).flatMap { kind(of: $0) == .string ? Timestamp(span(text(of: $0))) : nil }
-    }
-}
-
-extension ByteWriter {
-    fileprivate mutating func append(_ name: StaticString, moment: Timestamp) {
-        append(name)
-        append("\"")
-        append(moment)
-        append("\"")
     }
 }

@@ -133,8 +133,7 @@ extension OrderScope {
         for (name, value) in members {
             comma()
             json.append(json: name)
-            json.append(":")
-            json.append(json: value)
+            json.append(":", json: value)
         }
         if !labels.isEmpty {
             comma()
@@ -142,8 +141,7 @@ extension OrderScope {
             for (index, label) in labels.enumerated() {
                 if index > 0 { json.append(",") }
                 json.append(json: label.name)
-                json.append(":")
-                json.append(json: label.value)
+                json.append(":", json: label.value)
             }
             json.append("}")
         }
