@@ -151,8 +151,7 @@ extension ResultMembers {
         let kind = document.kind(of: value)
         guard kind == .string || kind == .number else { return }
         Self.append(name, to: &writer, isFirst: &isFirst)
-        let text = document.span(document.text(of: value))
-        if kind == .string { writer.append(json: text) } else { writer.append(text) }
+        writer.append(verbatim: value, in: document)
     }
 
     private static func append(_ name: StaticString, to writer: inout ByteWriter, isFirst: inout Bool) {

@@ -41,10 +41,8 @@ extension Installation {
 
     /// Appends the body of `PUT /installations/{id}`.
     func write(to writer: inout ByteWriter) {
-        writer.append("{\"installationId\":")
-        writer.append(json: id)
-        writer.append(",\"platform\":")
-        writer.append(json: platform.word)
+        writer.append("{\"installationId\":", json: id)
+        writer.append(",\"platform\":", json: platform.word)
         writer.append(",\"pushChannel\":")
         if platform == .known(.browser), let channel = JSONObjectText(pushChannel) {
             writer.append(channel.text)
@@ -53,17 +51,11 @@ extension Installation {
         }
         if !tags.isEmpty {
             writer.append(",\"tags\":[")
-            for (index, tag) in tags.enumerated() {
-                if index > 0 { writer.append(",") }
-                writer.append(json: tag)
-            }
+            writer.append(list: tags) { $0.append(json: $1) }
             writer.append("]")
         }
-        let texts: [(StaticString, String?)] = [(",\"userId\":", userID), (",\"expirationTime\":", expirationTime)]
-        for case (let name, let text?) in texts {
-            writer.append(name)
-            writer.append(json: text)
-        }
+        writer.append(",\"userId\":", json: userID)
+        writer.append(",\"expirationTime\":", json: expirationTime)
         let objects: [(StaticString, JSONObjectText?)] = [
             (",\"templates\":", templates), (",\"secondaryTiles\":", secondaryTiles), (",\"pushVariables\":", pushVariables),
         ]

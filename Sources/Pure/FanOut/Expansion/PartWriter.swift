@@ -64,7 +64,7 @@ public struct PartWriter: Sendable {
         appendPlatforms(platforms)
         ending.append(",\"expires_at\":", moment: request.expiresAt)
         ending.append(",\"source\":", text: request.source, in: request.document)
-        for name in Self.kept { appendMember(name, of: body, in: request.document) }
+        for name in Self.kept { ending.append(member: name, of: body, in: request.document) }
         hub.append(",\"hub\":", text: request.hub, in: request.document)
         ending.append("}")
     }
@@ -120,8 +120,8 @@ public struct PartWriter: Sendable {
             parts.first + index, hub: parts.hub(of: index), to: &json,
             remaining: { json in
                 json.append(",\"remaining\":[")
-                for other in index + 1..<max(parts.count, index + 1) {
-                    json.append(other == index + 1 ? "{\"audience\":" : ",{\"audience\":")
+                json.append(list: index + 1..<max(parts.count, index + 1)) { json, other in
+                    json.append("{\"audience\":")
                     parts.appendAudience(of: other, to: &json)
                     json.append(",\"hub\":", json: parts.hub(of: other))
                     json.append("}")
@@ -174,22 +174,7 @@ public struct PartWriter: Sendable {
     private mutating func appendPlatforms(_ platforms: PlatformSet) {
         guard !platforms.isEmpty else { return }
         ending.append(",\"platforms\":[")
-        var isFirst = true
-        for platform in Platform.allCases where platforms.contains(platform) {
-            ending.append(isFirst ? "\"" : ",\"")
-            isFirst = false
-            ending.append(platform.name)
-            ending.append("\"")
-        }
+        ending.append(list: Platform.allCases.filter { platforms.contains($0) }) { $0.append(json: "\($1.name)") }
         ending.append("]")
-    }
-
-    private mutating func appendMember(_ name: StaticString, of body: JSONDocument.Node, in document: borrowing JSONDocument) {
-        guard let value = document.member(name, of: body) else { return }
-        ending.append(",\"")
-        ending.append(name)
-        ending.append("\":")
-        let text = document.span(document.text(of: value))
-        if document.kind(of: value) == .string { ending.append(json: text) } else { ending.append(text) }
     }
 }

@@ -81,8 +81,7 @@ public struct OutcomeResultWriter: Sendable {
         Self.append(names, to: &json)
         json.append("}]")
         if counts.allSatisfy({ $0.platform == counts[0].platform }) {
-            json.append(",\"devices\":{")
-            json.append(json: counts[0].platform)
+            json.append(",\"devices\":{", json: counts[0].platform)
             json.append(":")
             Self.append(names, to: &json)
             json.append("}")
@@ -96,8 +95,7 @@ public struct OutcomeResultWriter: Sendable {
         var platforms: [String] = []
         for count in counts where !platforms.contains(count.platform) {
             platforms.append(count.platform)
-            json.append(separator)
-            json.append(json: count.platform)
+            json.append(separator, json: count.platform)
             json.append(":")
             append(DeviceCounts(counts.filter { $0.platform == count.platform }).names, to: &json)
             separator = ","
@@ -107,8 +105,7 @@ public struct OutcomeResultWriter: Sendable {
 
     private static func append(_ names: [(word: String, count: Int)], to json: inout ByteWriter) {
         for (index, name) in names.enumerated() {
-            json.append(index == 0 ? "{" : ",")
-            json.append(json: name.word)
+            json.append(index == 0 ? "{" : ",", json: name.word)
             json.append(":", decimal: name.count)
         }
         json.append("}")

@@ -102,19 +102,15 @@ public struct TrackedCall: Sendable {
         if let telemetry = tracking.telemetry {
             json.append(",\"state\":", json: telemetry.state?.word ?? "")
             json.append(",\"counts\":[")
-            for (index, count) in telemetry.counts.enumerated() {
-                json.append(index == 0 ? "[" : ",[")
-                json.append(json: count.platform)
-                json.append(",")
-                json.append(json: count.outcome.word)
-                json.append(",")
-                json.append(decimal: count.count)
+            json.append(list: telemetry.counts) { json, count in
+                json.append("[", json: count.platform)
+                json.append(",", json: count.outcome.word)
+                json.append(",", decimal: count.count)
                 json.append("]")
             }
             json.append("]")
         }
-        json.append(",\"call\":")
-        json.append(document.span(document.text(of: call)))
+        json.append(",\"call\":", verbatim: call, in: document)
         json.append("}")
     }
 

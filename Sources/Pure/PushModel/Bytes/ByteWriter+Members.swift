@@ -22,13 +22,30 @@ extension ByteWriter {
         append(key, json: document.span(text))
     }
 
-    /// Appends a key and a valid value of a document as it was written.
+    /// Appends a key and a valid value of a document as it was read.
     @inlinable @inline(__always) public mutating func append(
         _ key: StaticString, verbatim node: JSONDocument.Node?, in document: borrowing JSONDocument
     ) {
         guard let node else { return }
         append(key)
-        append(document.span(document.text(of: node)))
+        append(verbatim: node, in: document)
+    }
+
+    /// Appends an object's member of this name, with a comma before it, as it was read.
+    public mutating func append(
+        member name: StaticString, of object: JSONDocument.Node, in document: borrowing JSONDocument
+    ) {
+        guard let node = document.member(name, of: object) else { return }
+        append(",\"")
+        append(name)
+        append("\":")
+        append(verbatim: node, in: document)
+    }
+
+    /// Appends a valid value of a document as it was read. A text, which has lost its quotation marks there, gets them back.
+    public mutating func append(verbatim node: JSONDocument.Node, in document: borrowing JSONDocument) {
+        let text = document.span(document.text(of: node))
+        if document.kind(of: node) == .string { append(json: text) } else { append(text) }
     }
 
     /// Appends a key and a word, of whose letters JSON escapes none, as a string.
@@ -79,5 +96,16 @@ extension ByteWriter {
         append("\"")
         append(moment, by: &text)
         append("\"")
+    }
+
+    /// Appends values with commas between them, each by a closure.
+    @inlinable @inline(__always) public mutating func append<Values: Sequence>(
+        list values: Values, by write: (inout ByteWriter, Values.Element) -> Void
+    ) {
+        var isFirst = true
+        for value in values {
+            if isFirst { isFirst = false } else { append(",") }
+            write(&self, value)
+        }
     }
 }

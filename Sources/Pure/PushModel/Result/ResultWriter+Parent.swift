@@ -18,9 +18,8 @@ extension ResultWriter {
         let conclusion = totals.conclusion
         let resultID = appendBeginning(origin, to: &json)
         json.append("\",\"request_id\":", json: parent.id)
-        for name: StaticString in ["source", "tenant"] {
-            if let node = document.member(name, of: document.root) { json.append(name, node: node, of: document) }
-        }
+        json.append(member: "source", of: document.root, in: document)
+        json.append(member: "tenant", of: document.root, in: document)
         json.append(hub)
         append(conclusion, totals: totals, to: &json)
         json.append(",\"attempt_count\":", decimal: totals.attempts)
@@ -39,9 +38,8 @@ extension ResultWriter {
         report.hubTime = totals.hubTime
         appendTimings(report, origin: origin, now: now, to: &json)
         append(origin, to: &json)
-        for name: StaticString in ["replay", "labels"] {
-            if let node = document.member(name, of: document.root) { json.append(name, node: node, of: document) }
-        }
+        json.append(member: "replay", of: document.root, in: document)
+        json.append(member: "labels", of: document.root, in: document)
         json.append(worker)
         json.append(",\"at\":\"")
         let start = json.count
@@ -73,23 +71,9 @@ extension ResultWriter {
         json.append(",\"cancelled\":", decimal: totals.cancelled)
         if !totals.notSent.isEmpty {
             json.append(",\"not_sent\":[")
-            for (index, chunk) in totals.notSent.sorted().enumerated() {
-                if index > 0 { json.append(",") }
-                json.append(decimal: chunk)
-            }
+            json.append(list: totals.notSent.sorted()) { $0.append(decimal: $1) }
             json.append("]")
         }
         json.append("}")
-    }
-}
-
-extension ByteWriter {
-    /// Appends a member of an object as it was read.
-    fileprivate mutating func append(_ name: StaticString, node: JSONDocument.Node, of document: borrowing JSONDocument) {
-        append(",\"")
-        append(name)
-        append("\":")
-        let text = document.span(document.text(of: node))
-        if document.kind(of: node) == .string { append(json: text) } else { append(text) }
     }
 }

@@ -156,8 +156,8 @@ public struct ResultWriter: Sendable {
     private func appendFaults(_ faults: [RequestFault], to json: inout ByteWriter) {
         guard !faults.isEmpty else { return }
         json.append(",\"faults\":[")
-        for (index, fault) in faults.enumerated() {
-            json.append(index == 0 ? "{\"code\":" : ",{\"code\":", word: fault.code.rawValue)
+        json.append(list: faults) { json, fault in
+            json.append("{\"code\":", word: fault.code.rawValue)
             json.append(",\"pointer\":", json: fault.pointer)
             json.append(",\"message\":", json: fault.message)
             json.append("}")

@@ -52,8 +52,9 @@ public struct Lineage: Sendable, Equatable {
         json.append(",\"parent_origin\":", json: parent.place.description)
         json.append(",\"parent_published_at\":", moment: parent.publishedAt)
         if sends != .all {
-            json.append(",\"sends\":")
-            json.append(sends)
+            json.append(",\"sends\":[")
+            json.append(list: sends.indices) { $0.append(decimal: $1) }
+            json.append("]")
         }
         json.append(",\"generation\":", decimal: generation)
         json.append(",\"job_id\":", json: job.jobID)
@@ -61,10 +62,7 @@ public struct Lineage: Sendable, Equatable {
         json.append(",\"reason\":", json: job.reason)
         if !modified.isEmpty {
             json.append(",\"modified\":[")
-            for (index, note) in modified.enumerated() {
-                if index > 0 { json.append(",") }
-                json.append(json: note)
-            }
+            json.append(list: modified) { $0.append(json: $1) }
             json.append("]")
         }
         json.append("}")
@@ -85,17 +83,5 @@ public struct ReplayAuthor: Sendable, Equatable {
         self.jobID = jobID
         self.actor = actor
         self.reason = reason
-    }
-}
-
-extension ByteWriter {
-    /// Appends the indices of sends as a JSON array.
-    mutating func append(_ sends: SendSet) {
-        append("[")
-        for (position, index) in sends.indices.enumerated() {
-            if position > 0 { append(",") }
-            append(decimal: index)
-        }
-        append("]")
     }
 }

@@ -143,11 +143,7 @@ public struct ReplayWriter: Sendable {
         let platforms = sends == .all ? planner.platforms(of: original).list : plan.platforms(of: group)
         guard original.template == nil, !platforms.isEmpty else { return }
         json.append(",\"platforms\":[")
-        for (index, platform) in platforms.enumerated() {
-            json.append(index == 0 ? "\"" : ",\"")
-            json.append(platform.name)
-            json.append("\"")
-        }
+        json.append(list: platforms) { $0.append(json: "\($1.name)") }
         json.append("]")
     }
 

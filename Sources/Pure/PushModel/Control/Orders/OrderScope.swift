@@ -138,8 +138,7 @@ extension OrderScope {
         if !labels.isEmpty {
             comma()
             json.append("\"labels\":{")
-            for (index, label) in labels.enumerated() {
-                if index > 0 { json.append(",") }
+            json.append(list: labels) { json, label in
                 json.append(json: label.name)
                 json.append(":", json: label.value)
             }
