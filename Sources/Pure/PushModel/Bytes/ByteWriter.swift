@@ -32,7 +32,7 @@ public struct ByteWriter: Sendable {
     public var text: String { String(decoding: storage[..<end], as: UTF8.self) }
 
     /// The byte written last, or nil when there is none.
-    public var last: UInt8? { end > 0 ? storage[end - 1] : nil }
+    @inlinable public var last: UInt8? { end > 0 ? storage[end - 1] : nil }
 
     /// Forgets what was written and keeps the room.
     public mutating func removeAll() { end = 0 }

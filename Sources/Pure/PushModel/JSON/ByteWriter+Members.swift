@@ -1,6 +1,13 @@
 /// Members of JSON that is written in one go, as records and results are. A key is a literal that brings its comma, quotation marks and
 /// colon, and may end what stands before it: in line nothing is left of it but a few moves. A member without a value is left out.
 extension ByteWriter {
+    /// Appends `"name":` as the next member of the JSON object that is being written, with a comma unless it is the first.
+    @inlinable @inline(__always) public mutating func append(key name: StaticString) {
+        if last == UInt8(ascii: "{") { append("\"") } else { append(",\"") }
+        append(name)
+        append("\":")
+    }
+
     /// Appends a key and a text as a JSON string.
     @inlinable @inline(__always) public mutating func append(_ key: StaticString, json text: Span<UInt8>) {
         append(key)
