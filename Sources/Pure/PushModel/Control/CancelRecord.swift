@@ -60,16 +60,15 @@ public struct CancelRecord: Sendable, Equatable {
         var document = JSONDocument()
         do { try document.read(text.utf8Span.span) } catch { return nil }
         let root = document.root
-        guard let id = document.string("id", of: root) else { return nil }
-        let scope = Scope(source: document.string("source", of: root), tenant: document.string("tenant", of: root))
+        guard let id = document.text("id", of: root) else { return nil }
+        let scope = Scope(source: document.text("source", of: root), tenant: document.text("tenant", of: root))
         self.init(requestID: id, scope: scope)
     }
 
     private static func reason(_ value: Span<UInt8>) -> String? {
         var document = JSONDocument()
         do { try document.read(value) } catch { return nil }
-        guard let reason = document.member("reason", of: document.root), document.kind(of: reason) == .string else { return nil }
-        return document.string(document.text(of: reason))
+        return document.text("reason", of: document.root)
     }
 
     /// The record's key.

@@ -16,9 +16,9 @@ public struct ParentRecord: Sendable {
         var document = JSONDocument()
         do { try document.read(value) } catch { return nil }
         let root = document.root
-        guard document.number("schema_version", of: root) == 1, document.string("id", of: root) != nil,
-            let chunks = document.number("chunks", of: root), (1...Int64(Self.maximumChunks)).contains(chunks),
-            let calls = document.number("calls", of: root), calls >= 0
+        guard document.integer("schema_version", of: root) == 1, document.text("id", of: root) != nil,
+            let chunks = document.integer("chunks", of: root), (1...Int64(Self.maximumChunks)).contains(chunks),
+            let calls = document.integer("calls", of: root), calls >= 0
         else { return nil }
         self.chunks = Int(chunks)
         self.calls = Int(calls)
@@ -27,28 +27,28 @@ public struct ParentRecord: Sendable {
     }
 
     private static func origin(_ node: JSONDocument.Node, in document: borrowing JSONDocument) -> RecordOrigin? {
-        guard let topic = document.string("topic", of: node),
-            let partition = document.number("partition", of: node).flatMap({ Int32(exactly: $0) }),
-            let offset = document.string("offset", of: node).flatMap({ Int64($0) }),
-            let time = document.number("timestamp_ms", of: node)
+        guard let topic = document.text("topic", of: node),
+            let partition = document.integer("partition", of: node).flatMap({ Int32(exactly: $0) }),
+            let offset = document.text("offset", of: node).flatMap({ Int64($0) }),
+            let time = document.integer("timestamp_ms", of: node)
         else { return nil }
         return RecordOrigin(topic: topic, partition: partition, offset: offset, timestamp: Timestamp(milliseconds: time))
     }
 
     /// The request's id.
-    public var id: String { document.string("id", of: document.root) ?? "" }
+    public var id: String { document.text("id", of: document.root) ?? "" }
 
     /// The hub that the request names, if it names one.
-    public var hub: String? { document.string("hub", of: document.root) }
+    public var hub: String? { document.text("hub", of: document.root) }
 
     /// The tenant that it names, if it names one.
-    public var tenant: String? { document.string("tenant", of: document.root) }
+    public var tenant: String? { document.text("tenant", of: document.root) }
 
     /// The moment of taking the record that was expanded, or nil for a file.
-    var consumedAt: Timestamp? { document.number("consumed_ms", of: document.root).map { Timestamp(milliseconds: $0) } }
+    var consumedAt: Timestamp? { document.integer("consumed_ms", of: document.root).map { Timestamp(milliseconds: $0) } }
 
     /// The trace that the result carries on, if there is one.
-    public var traceParent: String? { document.string("traceparent", of: document.root) }
+    public var traceParent: String? { document.text("traceparent", of: document.root) }
 
     /// Appends the value of the record of `request`.
     ///

@@ -54,23 +54,23 @@ public struct PartTally: Sendable, Equatable {
         var document = JSONDocument()
         do { try document.read(value) } catch { return nil }
         let root = document.root
-        guard document.number("v", of: root) == 1,
-            let state = document.string("state", of: root).flatMap(ResultState.init(rawValue:)),
-            let outcome = document.string("outcome", of: root).flatMap(Outcome.init(rawValue:))
+        guard document.integer("v", of: root) == 1,
+            let state = document.text("state", of: root).flatMap(ResultState.init(rawValue:)),
+            let outcome = document.text("outcome", of: root).flatMap(Outcome.init(rawValue:))
         else { return nil }
         self.init(
             chunk: chunk, state: state, outcome: outcome,
-            code: document.string("code", of: root).flatMap(ErrorCode.init(rawValue:)),
-            safety: document.string("safety", of: root).flatMap(ReplaySafety.init(rawValue:)))
-        func count(_ name: StaticString) -> Int64 { min(max(0, document.number(name, of: root) ?? 0), 1 << 40) }
+            code: document.text("code", of: root).flatMap(ErrorCode.init(rawValue:)),
+            safety: document.text("safety", of: root).flatMap(ReplaySafety.init(rawValue:)))
+        func count(_ name: StaticString) -> Int64 { min(max(0, document.integer(name, of: root) ?? 0), 1 << 40) }
         accepted = Int(count("accepted"))
         ambiguous = Int(count("ambiguous"))
         attempts = Int(count("attempts"))
-        firstAttemptAt = document.number("first", of: root).map { Timestamp(milliseconds: $0) }
+        firstAttemptAt = document.integer("first", of: root).map { Timestamp(milliseconds: $0) }
         hubTime = count("hub_ms")
         throttleWait = count("throttle_ms")
         // Older versions wrote no safety. A call in doubt may be beside one that failed for good.
-        if document.string("safety", of: root) == nil, ambiguous > 0 { safety = .ambiguous }
+        if document.text("safety", of: root) == nil, ambiguous > 0 { safety = .ambiguous }
     }
 
     /// Appends the value of the record.

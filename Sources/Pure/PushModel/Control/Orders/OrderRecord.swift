@@ -169,16 +169,16 @@ extension OrderRecord {
         var document = JSONDocument()
         do { try document.read(text) } catch { return nil }
         let root = document.root
-        guard let id = document.string("id", of: root), let word = document.string("kind", of: root),
+        guard let id = document.text("id", of: root), let word = document.text("kind", of: root),
             let scope = document.member("scope", of: root).flatMap({ OrderScope(at: $0, in: document) }),
-            let reason = document.string("reason", of: root), let author = document.string("by", of: root),
+            let reason = document.text("reason", of: root), let author = document.text("by", of: root),
             let since = document.moment("since", of: root), let until = document.moment("until", of: root)
         else { return nil }
         let kind: Kind
         switch word {
         case "hold": kind = .hold
         case "limit":
-            guard let rate = document.number("calls_per_second", of: root) else { return nil }
+            guard let rate = document.integer("calls_per_second", of: root) else { return nil }
             kind = .limit(callsPerSecond: Int(rate))
         case "cancel": kind = .cancel(publishedFrom: document.moment("published_from", of: root))
         default: return nil
@@ -242,15 +242,9 @@ extension OrderRecord.Release {
     fileprivate init?(in value: Span<UInt8>) {
         var document = JSONDocument()
         do { try document.read(value) } catch { return nil }
-        guard let node = document.member("released", of: document.root), let author = document.string("by", of: node),
+        guard let node = document.member("released", of: document.root), let author = document.text("by", of: node),
             let at = document.moment("at", of: node)
         else { return nil }
-        self.init(at: at, author: author, reason: document.string("reason", of: node))
-    }
-}
-
-extension JSONDocument {
-    fileprivate func moment(_ name: StaticString, of node: Node) -> Timestamp? {
-        member(name, of: node).flatMap { kind(of: $0) == .string ? Timestamp(span(text(of: $0))) : nil }
+        self.init(at: at, author: author, reason: document.text("reason", of: node))
     }
 }
