@@ -1,10 +1,11 @@
-/// Bytes beside a literal, of which in line nothing is left but a few comparisons.
+/// Bytes beside a literal, of which in line nothing is left but a few comparisons. Each place that is looked at lies inside the span: there are
+/// as many bytes behind the first as the literal has.
 extension Span<UInt8> {
     /// True if a literal stands at a place.
     @inlinable @inline(__always) public func holds(_ literal: StaticString, at place: Int = 0) -> Bool {
         guard place >= 0, place <= count, count - place >= literal.utf8CodeUnitCount else { return false }
         return literal.withUTF8Buffer { expected in
-            for offset in 0..<expected.count where unsafe self[place + offset] != expected[offset] { return false }
+            for offset in 0..<expected.count where unsafe self[unchecked: place + offset] != expected[offset] { return false }
             return true
         }
     }
@@ -13,7 +14,8 @@ extension Span<UInt8> {
     @inlinable public func holdsIgnoringCase(_ literal: StaticString, at place: Int = 0) -> Bool {
         guard place >= 0, place <= count, count - place >= literal.utf8CodeUnitCount else { return false }
         return literal.withUTF8Buffer { expected in
-            for offset in 0..<expected.count where unsafe self[place + offset].lowercased != expected[offset].lowercased {
+            for offset in 0..<expected.count
+            where unsafe self[unchecked: place + offset].lowercased != expected[offset].lowercased {
                 return false
             }
             return true
