@@ -136,18 +136,12 @@ extension String {
 
     /// True if both are the same but for the case of ASCII letters.
     public func equalsIgnoringCase(_ other: String) -> Bool {
-        utf8.count == other.utf8.count && startsIgnoringCase(with: other)
+        utf8.span.equalsIgnoringCase(other.utf8.span)
     }
 
     /// True if it begins with `prefix`, in any case of ASCII letters.
     public func startsIgnoringCase(with prefix: String) -> Bool {
-        let mine = utf8.span
-        let wanted = prefix.utf8.span
-        guard mine.count >= wanted.count else { return false }
-        for index in 0..<wanted.count where mine[index] != wanted[index] {
-            if mine[index].lowercased != wanted[index].lowercased { return false }
-        }
-        return true
+        utf8.span.extracting(first: prefix.utf8.count).equalsIgnoringCase(prefix.utf8.span)
     }
 }
 

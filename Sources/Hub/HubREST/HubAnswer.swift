@@ -52,9 +52,9 @@ public struct HubAnswer: Sendable, Equatable {
         guard !answer.bodyRange.isEmpty else { return false }
         if let type = answer.value(of: "Content-Type"), find("html", in: answer, within: type) != nil { return true }
         let body = answer.body
-        var start = stands("\u{FEFF}", at: 0, in: body) ? 3 : 0
+        var start = body.holdsIgnoringCase("\u{FEFF}") ? 3 : 0
         while start < body.count, body[start] <= UInt8(ascii: " ") { start += 1 }
-        return stands("<html", at: start, in: body) || stands("<!doctype", at: start, in: body)
+        return body.holdsIgnoringCase("<html", at: start) || body.holdsIgnoringCase("<!doctype", at: start)
     }
 
     /// Finds the notification's id, and whether the hub itself says yes.
@@ -75,8 +75,9 @@ public struct HubAnswer: Sendable, Equatable {
     private static func isOfMessages(_ id: Range<Int>?, in location: Range<Int>, of answer: borrowing Answer) -> Bool {
         guard let id else { return false }
         let path = answer.text(location.lowerBound..<id.lowerBound)
-        return stands("/messages/", at: path.count - 10, in: path) || stands("/messages/$batch/", at: path.count - 17, in: path)
-            || stands("/messages/%24batch/", at: path.count - 19, in: path)
+        return path.holdsIgnoringCase("/messages/", at: path.count - 10)
+            || path.holdsIgnoringCase("/messages/$batch/", at: path.count - 17)
+            || path.holdsIgnoringCase("/messages/%24batch/", at: path.count - 19)
     }
 
     private static func declaresXML(_ answer: borrowing Answer) -> Bool {
@@ -104,7 +105,7 @@ public struct HubAnswer: Sendable, Equatable {
         var rest = text
         while let place = answer.firstPlace(of: letter, in: rest) {
             let bytes = answer.text(place..<text.upperBound)
-            if stands("sig=", at: 0, in: bytes) || stands("SharedAccess", at: 0, in: bytes) { return true }
+            if bytes.holdsIgnoringCase("sig=") || bytes.holdsIgnoringCase("SharedAccess") { return true }
             rest = place + 1..<text.upperBound
         }
         return false
@@ -143,18 +144,9 @@ public struct HubAnswer: Sendable, Equatable {
     /// The first place of `word` in `range`, letters compared without regard to case.
     private static func find(_ word: StaticString, in answer: borrowing Answer, within range: Range<Int>) -> Range<Int>? {
         let bytes = answer.text(range)
-        for index in bytes.indices where stands(word, at: index, in: bytes) {
+        for index in bytes.indices where bytes.holdsIgnoringCase(word, at: index) {
             return range.lowerBound + index..<range.lowerBound + index + word.utf8CodeUnitCount
         }
         return nil
-    }
-
-    /// True if `word` stands at `place`, letters compared without regard to case.
-    private static func stands(_ word: StaticString, at place: Int, in bytes: Span<UInt8>) -> Bool {
-        guard place >= 0, bytes.count - place >= word.utf8CodeUnitCount else { return false }
-        return word.withUTF8Buffer { letters in
-            for offset in letters.indices where bytes[place + offset].lowercased != letters[offset].lowercased { return false }
-            return true
-        }
     }
 }

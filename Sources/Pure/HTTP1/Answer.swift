@@ -72,14 +72,6 @@ public struct Answer: Sendable {
     public func string(of name: StaticString) -> String? { value(of: name).map { string($0) } }
 
     func holds(_ word: StaticString, at range: Range<Int>) -> Bool {
-        let text = bytes.span.extracting(range)
-        guard word.utf8CodeUnitCount == text.count else { return false }
-        return word.withUTF8Buffer { letters in
-            for index in text.indices {
-                let letter = unsafe letters[index]
-                if letter != text[index], letter.lowercased != text[index].lowercased { return false }
-            }
-            return true
-        }
+        bytes.span.extracting(range).equalsIgnoringCase(word)
     }
 }

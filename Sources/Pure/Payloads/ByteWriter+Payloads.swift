@@ -3,13 +3,6 @@ internal import PushModel
 
 /// Names are literals, of which in line nothing is left but a few moves. Hence the small steps are always in line.
 extension ByteWriter {
-    /// Appends `"name":` as the next member of the JSON object that is being written, with a comma unless it is the first.
-    @inline(__always) mutating func append(key name: StaticString) {
-        if last == UInt8(ascii: "{") { append("\"") } else { append(",\"") }
-        append(name)
-        append("\":")
-    }
-
     /// Appends the member `name` with the string `text`, if there is one.
     @inline(__always) mutating func append(key name: StaticString, value text: JSONDocument.Text?, in document: JSONDocument) {
         guard let text else { return }

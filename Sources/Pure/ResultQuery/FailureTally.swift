@@ -85,8 +85,7 @@ public struct FailureTally: Sendable {
     ) {
         // The parts of a large request have results of their own, which replays repair.
         guard ending.member("parts", of: ending.root) == nil else { return }
-        let safety = ending.text("replay_safety", of: ending.root).flatMap(ReplaySafety.init(rawValue:))
-        add(Batch(cause: Cause(ending), safety: safety, count: number, first: first, last: last), as: standing, latest: latest())
+        add(Batch(ending, count: number, from: first, to: last), as: standing, latest: latest())
     }
 
     /// Results of one cause that may be replayed alike.
@@ -103,13 +102,12 @@ public struct FailureTally: Sendable {
         ///   - document: The result.
         ///   - time: When it was written, in milliseconds since 1970.
         public init(_ document: JSONDocument, writtenAt time: Int64) {
-            let safety = document.text("replay_safety", of: document.root).flatMap(ReplaySafety.init(rawValue:))
-            self.init(cause: Cause(document), safety: safety, count: 1, first: time, last: time)
+            self.init(document, count: 1, from: time, to: time)
         }
 
-        init(cause: Cause, safety: ReplaySafety?, count: Int, first: Int64, last: Int64) {
-            self.cause = cause
-            self.safety = safety
+        init(_ ending: JSONDocument, count: Int, from first: Int64, to last: Int64) {
+            cause = Cause(ending)
+            safety = ending.text("replay_safety", of: ending.root).flatMap(ReplaySafety.init(rawValue:))
             self.count = count
             self.first = first
             self.last = last

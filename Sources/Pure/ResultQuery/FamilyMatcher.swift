@@ -32,7 +32,7 @@ public struct FamilyMatcher: Sendable {
     /// True if a member is the id, byte by byte.
     private func isNamed(_ name: StaticString, of object: JSONDocument.Node) -> Bool {
         guard let value = document.member(name, of: object), document.kind(of: value) == .string else { return false }
-        return document.span(document.text(of: value)).equals(bytes)
+        return document.span(document.text(of: value)).equals(bytes.span)
     }
 
     /// True if the id stands somewhere in the record as it is, or something is escaped and only reading can tell.
@@ -40,7 +40,7 @@ public struct FamilyMatcher: Sendable {
         for start in json.indices {
             if json[start] == UInt8(ascii: "\\") { return true }
             guard json[start] == bytes.first ?? UInt8(ascii: "\""), start + bytes.count <= json.count else { continue }
-            if json.extracting(start..<start + bytes.count).equals(bytes) { return true }
+            if json.extracting(start..<start + bytes.count).equals(bytes.span) { return true }
         }
         return false
     }

@@ -72,14 +72,13 @@ extension FilterParser {
         case .number:
             let (comparison, digits) = comparison(word)
             guard let number = Int64(digits), number >= 0, digits.first != "+" else {
-                throw FilterError(at: word.position, word: word.text, reason: "is no number; expected one such as 3, >2 or <=5")
+                throw word.fault("is no number; expected one such as 3, >2 or <=5")
             }
             return [.number(comparison, number)]
         case .duration:
             let (comparison, length) = comparison(word)
             guard let milliseconds = TimeWords.milliseconds(length) else {
-                throw FilterError(
-                    at: word.position, word: word.text, reason: "is no length of time; expected one such as >30s or <=1h30m")
+                throw word.fault("is no length of time; expected one such as >30s or <=1h30m")
             }
             return [.number(comparison, milliseconds)]
         }
@@ -94,9 +93,8 @@ extension FilterParser {
     }
 
     private static func noWord(_ word: Word, of kind: String, allowed: [String]) -> FilterError {
-        FilterError(
-            at: word.position, word: word.text,
-            reason: "is no \(kind); there are \(allowed.joined(separator: ", ")), and what is in quotes is not checked",
+        word.fault(
+            "is no \(kind); there are \(allowed.joined(separator: ", ")), and what is in quotes is not checked",
             allowed: allowed)
     }
 

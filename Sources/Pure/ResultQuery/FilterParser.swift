@@ -39,6 +39,11 @@ struct FilterParser {
         var parts: [[UInt8]] {
             text.unicodeScalars.split(whereSeparator: FilterParser.isBlank).map { Array(String($0).utf8) }
         }
+
+        /// Refuses it.
+        func fault(_ reason: String, allowed: [String] = []) -> FilterError {
+            FilterError(at: position, word: text, reason: reason, allowed: allowed)
+        }
     }
 
     init(_ text: String, now: Int64, zone: LocalZone) {
@@ -67,8 +72,7 @@ struct FilterParser {
             skipBlanks()
         }
         if let lastTime, filter.since ?? .min >= filter.until ?? .max {
-            throw FilterError(
-                at: lastTime.position, word: lastTime.text, reason: "has no moment in common with the other times of the filter")
+            throw lastTime.fault("has no moment in common with the other times of the filter")
         }
         return filter
     }
@@ -158,9 +162,7 @@ struct FilterParser {
         guard let first = tokens.first else { return false }
         let found: TimeReader.Stretch?
         do throws(TimeReader.Fault) { found = try times.stretch(tokens.map(\.word.bytes)) } catch {
-            throw FilterError(
-                at: tokens[error.token].word.position, word: tokens[error.token].word.text,
-                reason: error.reason + "; in quotes it is a word")
+            throw tokens[error.token].word.fault(error.reason + "; in quotes it is a word")
         }
         guard let found else { return false }
         guard !isNegated else {
@@ -186,15 +188,14 @@ struct FilterParser {
         let following = tokens()
         let words = try readWords()
         guard words.count == 1 else {
-            throw FilterError(at: words[1].position, word: words[1].text, reason: "is one moment too many")
+            throw words[1].fault("is one moment too many")
         }
         let word = words[0]
         let parts = word.isQuoted ? word.parts : following.map(\.word.bytes)
         let old = TimeWords.moment(word.text, now: now, isPast: true)
         var found: (moment: Int64, isLocal: Bool, tokenCount: Int)?
         do throws(TimeReader.Fault) { found = try times.moment(parts) } catch {
-            let fault = word.isQuoted || error.token == 0 ? word : following[error.token].word
-            throw FilterError(at: fault.position, word: fault.text, reason: error.reason)
+            throw (word.isQuoted || error.token == 0 ? word : following[error.token].word).fault(error.reason)
         }
         if let found, !word.isQuoted || found.tokenCount == parts.count {
             if !word.isQuoted { index = following[found.tokenCount - 1].end }
@@ -204,9 +205,8 @@ struct FilterParser {
             found = nil
         }
         guard let moment = found?.moment ?? old?.milliseconds else {
-            throw FilterError(
-                at: word.position, word: word.text,
-                reason: "is no time; expected 14:05, yesterday 9:00, 1h, 7d, 2026-11-21, 2026-11-21T10:00Z or "
+            throw word.fault(
+                "is no time; expected 14:05, yesterday 9:00, 1h, 7d, 2026-11-21, 2026-11-21T10:00Z or "
                     + "2026-11-21T10:00:00+01:00")
         }
         if name == "since" { filter.add(since: moment) } else { filter.add(until: moment) }
@@ -233,13 +233,10 @@ struct FilterParser {
         valueCount += 1
         patternCount += isPattern ? 1 : 0
         guard valueCount <= Self.maximumValues else {
-            throw FilterError(
-                at: word.position, word: word.text, reason: "is one value too many; a filter has at most \(Self.maximumValues)")
+            throw word.fault("is one value too many; a filter has at most \(Self.maximumValues)")
         }
         guard patternCount <= Self.maximumPatterns else {
-            throw FilterError(
-                at: word.position, word: word.text,
-                reason: "is one value with * too many; a filter has at most \(Self.maximumPatterns)")
+            throw word.fault("is one value with * too many; a filter has at most \(Self.maximumPatterns)")
         }
     }
 

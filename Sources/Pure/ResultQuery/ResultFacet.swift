@@ -19,21 +19,20 @@ public enum ResultFacet: Int64, Sendable, CaseIterable {
     ///   - result: The result.
     ///   - writer: Gets one JSON object, the same bytes for the same part.
     public func write(of result: borrowing ResultMembers, to writer: inout ByteWriter) {
-        var isFirst = true
         writer.append(UInt8(ascii: "{"))
         switch self {
         case .ending:
-            result.copy([.state, .outcome, .kind, .hub, .hubState, .safety], to: &writer, isFirst: &isFirst)
-            result.copy(.error, names: ["code", "http_status"], to: &writer, isFirst: &isFirst)
-            result.copy(each: .sends, names: ["platform", "outcome", "http_status"], to: &writer, isFirst: &isFirst)
-            result.copy(.parts, names: [], to: &writer, isFirst: &isFirst)
+            result.copy([.state, .outcome, .kind, .hub, .hubState, .safety], to: &writer)
+            result.copy(.error, names: ["code", "http_status"], to: &writer)
+            result.copy(each: .sends, names: ["platform", "outcome", "http_status"], to: &writer)
+            result.copy(.parts, names: [], to: &writer)
         case .sender:
-            result.copy([.source, .tenant], to: &writer, isFirst: &isFirst)
-            result.copy(.origin, names: ["topic"], to: &writer, isFirst: &isFirst)
-            result.copy(whole: .labels, to: &writer, isFirst: &isFirst)
+            result.copy([.source, .tenant], to: &writer)
+            result.copy(.origin, names: ["topic"], to: &writer)
+            result.copy(whole: .labels, to: &writer)
         case .handling:
-            result.copy(.worker, names: ["id"], to: &writer, isFirst: &isFirst)
-            result.copy(.replay, names: ["job_id", "actor", "generation"], to: &writer, isFirst: &isFirst)
+            result.copy(.worker, names: ["id"], to: &writer)
+            result.copy(.replay, names: ["job_id", "actor", "generation"], to: &writer)
         }
         writer.append(UInt8(ascii: "}"))
     }
@@ -90,21 +89,21 @@ extension ResultFilter.Subject {
 
 /// Copies some members of a result into another object: texts and numbers, of which alone a filter can ask.
 extension ResultMembers {
-    fileprivate func copy(_ members: [ResultMember], to writer: inout ByteWriter, isFirst: inout Bool) {
+    fileprivate func copy(_ members: [ResultMember], to writer: inout ByteWriter) {
         for member in members {
-            if let value = value(of: member) { copy(value, as: member.name, to: &writer, isFirst: &isFirst) }
+            if let value = value(of: member) { copy(value, as: member.name, to: &writer) }
         }
     }
 
     /// Members of an object in the result.
-    fileprivate func copy(_ member: ResultMember, names: [StaticString], to writer: inout ByteWriter, isFirst: inout Bool) {
-        guard let object = begin(member, as: .object, in: &writer, isFirst: &isFirst) else { return }
+    fileprivate func copy(_ member: ResultMember, names: [StaticString], to writer: inout ByteWriter) {
+        guard let object = begin(member, as: .object, in: &writer) else { return }
         copyObject(names, of: object, to: &writer)
     }
 
     /// Members of the objects of an array. Of equal ones, the first.
-    fileprivate func copy(each member: ResultMember, names: [StaticString], to writer: inout ByteWriter, isFirst: inout Bool) {
-        guard let array = begin(member, as: .array, in: &writer, isFirst: &isFirst) else { return }
+    fileprivate func copy(each member: ResultMember, names: [StaticString], to writer: inout ByteWriter) {
+        guard let array = begin(member, as: .array, in: &writer) else { return }
         writer.append(UInt8(ascii: "["))
         var seen: [Range<Int>] = []
         document.forEachElement(of: array) { element in
@@ -123,43 +122,33 @@ extension ResultMembers {
     }
 
     /// A whole object of the result, as it was received.
-    fileprivate func copy(whole member: ResultMember, to writer: inout ByteWriter, isFirst: inout Bool) {
-        guard let object = begin(member, as: .object, in: &writer, isFirst: &isFirst) else { return }
+    fileprivate func copy(whole member: ResultMember, to writer: inout ByteWriter) {
+        guard let object = begin(member, as: .object, in: &writer) else { return }
         writer.append(document.span(document.text(of: object)))
     }
 
     /// Writes the name of a container, unless the result has none of that kind.
     private func begin(
-        _ member: ResultMember, as kind: JSONDocument.Kind, in writer: inout ByteWriter, isFirst: inout Bool
+        _ member: ResultMember, as kind: JSONDocument.Kind, in writer: inout ByteWriter
     ) -> JSONDocument.Node? {
         guard let node = value(of: member), document.kind(of: node) == kind else { return nil }
-        Self.append(member.name, to: &writer, isFirst: &isFirst)
+        writer.append(key: member.name)
         return node
     }
 
     private func copyObject(_ names: [StaticString], of object: JSONDocument.Node, to writer: inout ByteWriter) {
-        var isFirst = true
         writer.append(UInt8(ascii: "{"))
         for name in names {
-            if let value = document.member(name, of: object) { copy(value, as: name, to: &writer, isFirst: &isFirst) }
+            if let value = document.member(name, of: object) { copy(value, as: name, to: &writer) }
         }
         writer.append(UInt8(ascii: "}"))
     }
 
     /// Copies what is text or number.
-    private func copy(_ value: JSONDocument.Node, as name: StaticString, to writer: inout ByteWriter, isFirst: inout Bool) {
+    private func copy(_ value: JSONDocument.Node, as name: StaticString, to writer: inout ByteWriter) {
         let kind = document.kind(of: value)
         guard kind == .string || kind == .number else { return }
-        Self.append(name, to: &writer, isFirst: &isFirst)
-        let text = document.span(document.text(of: value))
-        if kind == .string { writer.append(json: text) } else { writer.append(text) }
-    }
-
-    private static func append(_ name: StaticString, to writer: inout ByteWriter, isFirst: inout Bool) {
-        if !isFirst { writer.append(UInt8(ascii: ",")) }
-        isFirst = false
-        writer.append(UInt8(ascii: "\""))
-        writer.append(name)
-        writer.append("\":")
+        writer.append(key: name)
+        writer.append(verbatim: value, in: document)
     }
 }

@@ -31,7 +31,7 @@ extension ResultFilter.Term {
     func accepts(_ text: Span<UInt8>) -> Bool {
         for value in values {
             switch value {
-            case .text(let wanted): if text.equals(wanted) { return true }
+            case .text(let wanted): if text.equals(wanted.span) { return true }
             case .pattern(let pattern): if text.matches(pattern.span) { return true }
             case .number: continue
             }
@@ -99,14 +99,5 @@ extension ResultField.Place {
                 if let inner = document.member(name, of: element) { body(inner) }
             }
         }
-    }
-}
-
-extension Span<UInt8> {
-    /// True if these are the bytes.
-    func equals(_ bytes: [UInt8]) -> Bool {
-        guard count == bytes.count else { return false }
-        for index in bytes.indices where self[index] != bytes[index] { return false }
-        return true
     }
 }

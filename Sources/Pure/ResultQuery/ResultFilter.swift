@@ -158,15 +158,9 @@ extension ResultFilter: CustomStringConvertible {
     /// The filter as text that means the same at any time.
     public var description: String {
         var words = terms.map(\.description) + sought.map(\.description)
-        if let since { words.append("since:" + Self.text(since)) }
-        if let until { words.append("until:" + Self.text(until)) }
+        if let since { words.append("since:" + Timestamp(milliseconds: since).text) }
+        if let until { words.append("until:" + Timestamp(milliseconds: until).text) }
         return words.joined(separator: " ")
-    }
-
-    private static func text(_ milliseconds: Int64) -> String {
-        var writer = ByteWriter()
-        writer.append(Timestamp(milliseconds: milliseconds))
-        return writer.text
     }
 }
 

@@ -29,7 +29,9 @@ struct ResultGlance: Sendable {
         var seen: UInt64 = 0
         var openCount = probes.count
         while openCount > 0, let member = members.next(in: json) {
-            for index in probes.indices where json.extracting(member.name).equals(probes[index].name) {
+            let name = json.extracting(member.name)
+            for index in probes.indices where name.count == probes[index].name.utf8CodeUnitCount && name.holds(probes[index].name)
+            {
                 // Of members with one name the first counts.
                 guard seen & 1 << UInt64(index) == 0 else { continue }
                 guard member.isText else { return false }
@@ -57,30 +59,18 @@ private struct PlainMembers {
     private var isInside = false
 
     mutating func next(in json: Span<UInt8>) -> Member? {
-        guard skip(isInside ? UInt8(ascii: ",") : UInt8(ascii: "{"), in: json) else { return nil }
+        guard json.skip(isInside ? UInt8(ascii: ",") : UInt8(ascii: "{"), at: &index) else { return nil }
         isInside = true
-        guard let name = text(in: json), skip(UInt8(ascii: ":"), in: json) else { return nil }
+        guard let name = text(in: json), json.skip(UInt8(ascii: ":"), at: &index) else { return nil }
         if let value = text(in: json) { return Member(name: name, value: value, isText: true) }
         let start = index
         while index < json.count, Self.isPartOfNumberOrWord(json[index]) { index += 1 }
         return index > start ? Member(name: name, value: start..<index, isText: false) : nil
     }
 
-    /// Skips blanks and the byte. False when something else is there.
-    private mutating func skip(_ byte: UInt8, in json: Span<UInt8>) -> Bool {
-        skipBlanks(in: json)
-        guard index < json.count, json[index] == byte else { return false }
-        index += 1
-        return true
-    }
-
-    private mutating func skipBlanks(in json: Span<UInt8>) {
-        while index < json.count, json[index] == 0x20 || (0x09...0x0D).contains(json[index]) { index += 1 }
-    }
-
     /// The range of a string's content, behind which reading goes on, or nil when there is no string, or one that is not plain.
     private mutating func text(in json: Span<UInt8>) -> Range<Int>? {
-        skipBlanks(in: json)
+        json.skipBlanks(at: &index)
         guard index < json.count, json[index] == UInt8(ascii: "\"") else { return nil }
         var end = index + 1
         while end < json.count, json[end] != UInt8(ascii: "\"") {
@@ -101,19 +91,23 @@ private struct PlainMembers {
 }
 
 extension Span<UInt8> {
+    /// Passes over the blanks at an index.
+    fileprivate func skipBlanks(at index: inout Int) {
+        while index < count, self[index] == 0x20 || (0x09...0x0D).contains(self[index]) { index += 1 }
+    }
+
+    /// Passes over blanks and the byte. False if something else is there.
+    func skip(_ byte: UInt8, at index: inout Int) -> Bool {
+        skipBlanks(at: &index)
+        guard index < count, self[index] == byte else { return false }
+        index += 1
+        return true
+    }
+
     /// True if the text ends with a dot and digits.
     fileprivate var hasNumber: Bool {
         var end = count
         while end > 0, self[end - 1].isDigit { end -= 1 }
         return end > 0 && end < count && self[end - 1] == UInt8(ascii: ".")
-    }
-
-    /// True if these are the bytes of a literal.
-    fileprivate func equals(_ literal: StaticString) -> Bool {
-        guard count == literal.utf8CodeUnitCount else { return false }
-        return literal.withUTF8Buffer { letters in
-            for index in 0..<count where unsafe letters[index] != self[index] { return false }
-            return true
-        }
     }
 }

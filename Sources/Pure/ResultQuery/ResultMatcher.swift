@@ -36,15 +36,4 @@ extension JSONDocument {
         guard let id = member("request_id", of: root) else { return false }
         return kind(of: id) == .string
     }
-
-    /// The content of the string member `name` of an object, or nil.
-    public func text(_ name: StaticString, of node: Node) -> String? {
-        guard let value = member(name, of: node), kind(of: value) == .string else { return nil }
-        return string(text(of: value))
-    }
-
-    /// The integer member `name` of an object, or nil.
-    public func integer(_ name: StaticString, of node: Node) -> Int64? {
-        member(name, of: node).flatMap { integer(at: $0) }
-    }
 }

@@ -3,26 +3,6 @@ internal import PushModel
 
 /// Looks at one place of a text. The scanner itself is too large to be handed on for that.
 extension Span<UInt8> {
-    /// True if `literal` stands at `position`.
-    func holds(_ literal: StaticString, at position: Int) -> Bool {
-        guard count - position >= literal.utf8CodeUnitCount else { return false }
-        return literal.withUTF8Buffer { expected in
-            for offset in 0..<expected.count where unsafe self[position + offset] != expected[offset] { return false }
-            return true
-        }
-    }
-
-    /// True if the bytes at `range` are `small`, in letters of any case.
-    func isSame(_ range: Range<Int>, as small: StaticString) -> Bool {
-        guard range.count == small.utf8CodeUnitCount else { return false }
-        return small.withUTF8Buffer { expected in
-            for offset in 0..<expected.count where unsafe self[range.lowerBound + offset].lowercased != expected[offset] {
-                return false
-            }
-            return true
-        }
-    }
-
     /// True if the name that begins at `place` is the one at `range`.
     func isName(_ range: Range<Int>, alsoAt place: Int) -> Bool {
         for offset in 0..<range.count where self[place + offset] != self[range.lowerBound + offset] { return false }

@@ -186,8 +186,9 @@ extension XMLScanner {
 
     /// True if the text has the encoding that it declares at `range`.
     private func isEncoding(_ range: Range<Int>) -> Bool {
-        if text.isSame(range, as: "utf-8") { return true }
-        guard text.isSame(range, as: "us-ascii") || text.isSame(range, as: "ascii") else { return false }
+        let name = text.extracting(range)
+        if name.equalsIgnoringCase("utf-8") { return true }
+        guard name.equalsIgnoringCase("us-ascii") || name.equalsIgnoringCase("ascii") else { return false }
         for place in 0..<text.count where text[place] >= 0x80 { return false }
         return true
     }

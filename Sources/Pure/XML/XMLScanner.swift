@@ -1,3 +1,5 @@
+import Basics
+
 /// Steps through an XML 1.0 text (fifth edition) in UTF-8 and sees that it is well formed.
 ///
 /// Names and character data come as places in the text, references not yet resolved. Comments and processing instructions are
@@ -186,7 +188,7 @@ package struct XMLScanner: ~Escapable {
         let begin = index
         index += 2
         let name = try readName()
-        guard text.isSame(name, as: "xml") else { return try skipContent(ofInstructionAt: begin) }
+        guard text.extracting(name).equalsIgnoringCase("xml") else { return try skipContent(ofInstructionAt: begin) }
         guard text.holds("xml", at: name.lowerBound) else { throw XMLFault(.instruction, at: begin) }
         guard begin == start || leniency.contains(.anyNumberOfRoots) && depth == 0 else {
             throw XMLFault(.lateDeclaration, at: begin)

@@ -21,6 +21,30 @@ import Testing
         }
     }
 
+    @Test func aMemberWithoutAValueIsLeftOut() throws {
+        var document = JSONDocument()
+        try document.read(Array(#"{"a":"x\"y","b":[1, 2]}"#.utf8).span)
+        let (text, none) = (document.member("a", of: document.root).map { document.text(of: $0) }, nil as String?)
+        var json = ByteWriter()
+        json.append("{\"word\":", word: none)
+        json.append("{\"json\":", json: none)
+        json.append("{\"decimal\":", decimal: nil as Int64?)
+        json.append("{\"wait\":", wait: nil)
+        json.append("{\"moment\":", moment: nil)
+        json.append("{\"text\":", text: nil, in: document)
+        json.append("{\"verbatim\":", verbatim: nil, in: document)
+        #expect(json.text == "")
+        json.append("{\"word\":", word: "apns")
+        json.append(",\"json\":", json: "a\"b")
+        json.append(",\"decimal\":", decimal: -7 as Int64)
+        json.append(",\"wait\":", wait: -7)
+        json.append(",\"moment\":", moment: Timestamp(milliseconds: 0))
+        json.append(",\"text\":", text: text, in: document)
+        json.append(",\"verbatim\":", verbatim: document.member("b", of: document.root), in: document)
+        let written = #"{"word":"apns","json":"a\"b","decimal":-7,"wait":0,"moment":"1970-01-01T00:00:00.000Z","text":"x\"y","#
+        #expect(json.text == written + #""verbatim":[1, 2]"#)
+    }
+
     @Test func whatIsCutIsForgotten() {
         var writer = ByteWriter()
         writer.append("abcdef")

@@ -21,10 +21,8 @@ public struct AudienceParts: Sendable {
 
         /// Adds a device by the form of its handle.
         mutating func add(_ handle: ByteWriter, of platform: Platform) {
-            json.append(count == 0 ? "{\"platform\":\"" : ",{\"platform\":\"")
-            json.append(platform.name)
-            json.append("\",\"handle\":")
-            json.append(json: handle.span)
+            json.append(count == 0 ? "{\"platform\":" : ",{\"platform\":", word: platform.name)
+            json.append(",\"handle\":", json: handle.span)
             json.append("}")
             count += 1
         }

@@ -87,7 +87,7 @@ extension FanOutPlan {
                 json.append("\"\"")
             }
             json.append("}")
-        case .devices: appendDevices(of: Array(units), for: request, to: &json)
+        case .devices: json.append(devices: devices(of: units), in: request.document)
         }
     }
 
@@ -96,13 +96,6 @@ extension FanOutPlan {
     ) {
         let size = TagExpression.maxTagsJoinedByOr
         let end = min(pieces.upperBound * size, names.texts.count)
-        json.append("{\"")
-        json.append(kind)
-        json.append("\":[")
-        for index in min(pieces.lowerBound * size, end)..<end {
-            if index > pieces.lowerBound * size { json.append(",") }
-            json.append(json: request.document.span(names.texts[index]))
-        }
-        json.append("]}")
+        json.append(kind, names: names.texts[min(pieces.lowerBound * size, end)..<end], in: request.document)
     }
 }

@@ -55,32 +55,17 @@ public struct PartWriter: Sendable {
         let id = Array(whole.parentID.utf8)
         parentID = Self.stem(id.span, source: request.source.map { request.document.string($0) })
         beforeID.append("{\"schema_version\":1,\"id\":\"")
-        beforeChunk.append("\",\"parent\":{\"id\":")
-        beforeChunk.append(json: id.span)
-        beforeChunk.append(",\"key\":")
-        beforeChunk.append(json: whole.key.text)
-        beforeChunk.append(",\"partition\":")
-        beforeChunk.append(decimal: Int64(whole.partition))
-        beforeChunk.append(",\"published_at\":\"")
-        beforeChunk.append(whole.publishedAt)
-        beforeChunk.append("\",\"chunks\":")
-        beforeChunk.append(decimal: whole.chunks)
+        beforeChunk.append("\",\"parent\":{\"id\":", json: id.span)
+        beforeChunk.append(",\"key\":", json: whole.key.text)
+        beforeChunk.append(",\"partition\":", decimal: Int64(whole.partition))
+        beforeChunk.append(",\"published_at\":", moment: whole.publishedAt)
+        beforeChunk.append(",\"chunks\":", decimal: whole.chunks)
         beforeChunk.append(",\"chunk\":")
         appendPlatforms(platforms)
-        if let moment = request.expiresAt {
-            ending.append(",\"expires_at\":\"")
-            ending.append(moment)
-            ending.append("\"")
-        }
-        if let source = request.source {
-            ending.append(",\"source\":")
-            ending.append(json: request.document.span(source))
-        }
-        for name in Self.kept { appendMember(name, of: body, in: request.document) }
-        if let name = request.hub {
-            hub.append(",\"hub\":")
-            hub.append(json: request.document.span(name))
-        }
+        ending.append(",\"expires_at\":", moment: request.expiresAt)
+        ending.append(",\"source\":", text: request.source, in: request.document)
+        for name in Self.kept { ending.append(member: name, of: body, in: request.document) }
+        hub.append(",\"hub\":", text: request.hub, in: request.document)
         ending.append("}")
     }
 
@@ -135,13 +120,10 @@ public struct PartWriter: Sendable {
             parts.first + index, hub: parts.hub(of: index), to: &json,
             remaining: { json in
                 json.append(",\"remaining\":[")
-                for other in index + 1..<max(parts.count, index + 1) {
-                    json.append(other == index + 1 ? "{\"audience\":" : ",{\"audience\":")
+                json.append(list: index + 1..<max(parts.count, index + 1)) { json, other in
+                    json.append("{\"audience\":")
                     parts.appendAudience(of: other, to: &json)
-                    if let hub = parts.hub(of: other) {
-                        json.append(",\"hub\":")
-                        json.append(json: hub)
-                    }
+                    json.append(",\"hub\":", json: parts.hub(of: other))
                     json.append("}")
                 }
                 json.append("]")
@@ -163,8 +145,7 @@ public struct PartWriter: Sendable {
         json.append("},\"audience\":")
         audience(&json)
         if let own {
-            json.append(",\"hub\":")
-            json.append(json: own)
+            json.append(",\"hub\":", json: own)
         } else {
             json.append(hub)
         }
@@ -193,22 +174,7 @@ public struct PartWriter: Sendable {
     private mutating func appendPlatforms(_ platforms: PlatformSet) {
         guard !platforms.isEmpty else { return }
         ending.append(",\"platforms\":[")
-        var isFirst = true
-        for platform in Platform.allCases where platforms.contains(platform) {
-            ending.append(isFirst ? "\"" : ",\"")
-            isFirst = false
-            ending.append(platform.name)
-            ending.append("\"")
-        }
+        ending.append(list: Platform.allCases.filter { platforms.contains($0) }) { $0.append(json: "\($1.name)") }
         ending.append("]")
-    }
-
-    private mutating func appendMember(_ name: StaticString, of body: JSONDocument.Node, in document: borrowing JSONDocument) {
-        guard let value = document.member(name, of: body) else { return }
-        ending.append(",\"")
-        ending.append(name)
-        ending.append("\":")
-        let text = document.span(document.text(of: value))
-        if document.kind(of: value) == .string { ending.append(json: text) } else { ending.append(text) }
     }
 }

@@ -65,7 +65,7 @@ extension FanOutPlan {
                 json.append(json: request.document.span(text))
             }
             json.append("}")
-        case .devices: appendDevices(of: group, for: request, to: &json)
+        case .devices: json.append(devices: devices(of: group), in: request.document)
         }
     }
 
@@ -75,44 +75,14 @@ extension FanOutPlan {
         _ list: PushRequest.Node, kind: StaticString, chunks: [Int]?, for request: borrowing PushRequest,
         to json: inout ByteWriter
     ) {
-        json.append("{\"")
-        json.append(kind)
-        json.append("\":")
         if let chunks {
             let size = TagExpression.maxTagsJoinedByOr
             let texts = chunks.flatMap { names.texts.dropFirst($0 * size).prefix(size) }
-            json.append("[")
-            for (index, text) in texts.enumerated() {
-                if index > 0 { json.append(",") }
-                json.append(json: request.document.span(text))
-            }
-            json.append("]")
-        } else {
-            json.append(request.document.span(request.document.text(of: list)))
+            return json.append(kind, names: texts, in: request.document)
         }
+        json.append("{")
+        json.append(key: kind)
+        json.append(verbatim: list, in: request.document)
         json.append("}")
-    }
-
-    func appendDevices(of group: [Int], for request: borrowing PushRequest, to json: inout ByteWriter) {
-        json.append("{\"devices\":[")
-        var isFirst = true
-        for index in group {
-            guard let platform = calls[index].platform else { continue }
-            let handles: [JSONDocument.Text]
-            switch calls[index].target {
-            case .device(let handle): handles = [handle]
-            case .devices(let list): handles = list
-            case .tags, .broadcast: handles = []
-            }
-            for handle in handles {
-                json.append(isFirst ? "{\"platform\":\"" : ",{\"platform\":\"")
-                isFirst = false
-                json.append(platform.name)
-                json.append("\",\"handle\":")
-                json.append(json: request.document.span(handle))
-                json.append("}")
-            }
-        }
-        json.append("]}")
     }
 }

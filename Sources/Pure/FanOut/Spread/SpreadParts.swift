@@ -23,7 +23,7 @@ public struct SpreadParts: Sendable {
 
     private var parts: [Part] = []
     private var names: [JSONDocument.Text] = []
-    private var handles: [(platform: Platform, text: JSONDocument.Text)] = []
+    private var handles: [FanOutPlan.Device] = []
     private let expansion: Expansion
     /// The calls of all parts.
     public private(set) var callCount = 0
@@ -77,16 +77,9 @@ public struct SpreadParts: Sendable {
     private mutating func addDevices(
         _ plan: borrowing FanOutPlan, for request: borrowing PushRequest, over spread: HubSpread
     ) {
-        var divided = [[(platform: Platform, text: JSONDocument.Text)]](repeating: [], count: spread.hubs.count)
-        for call in plan.calls {
-            guard let platform = call.platform else { continue }
-            let texts: [JSONDocument.Text]
-            switch call.target {
-            case .device(let handle): texts = [handle]
-            case .devices(let list): texts = list
-            case .tags, .broadcast: texts = []
-            }
-            for text in texts { divided[spread.hub(of: request.document.span(text))].append((platform, text)) }
+        var divided = [[FanOutPlan.Device]](repeating: [], count: spread.hubs.count)
+        for device in plan.devices(of: plan.calls.indices) {
+            divided[spread.hub(of: request.document.span(device.handle))].append(device)
         }
         // A part of one call's handles has one call for each platform at most, whatever stands in it.
         let perPart = FanOutPlanner.maximumHandlesPerBatch
@@ -116,26 +109,14 @@ public struct SpreadParts: Sendable {
         switch parts[part].content {
         case .part(let number): plan.appendAudience(of: number, in: expansion, for: request, to: &json)
         case .names(let range):
-            switch request.audience {
-            case .installations: json.append("{\"installations\":[")
-            case .categories: json.append("{\"categories\":[")
-            default: json.append("{\"users\":[")
-            }
-            for index in range {
-                if index > range.lowerBound { json.append(",") }
-                json.append(json: request.document.span(names[index]))
-            }
-            json.append("]}")
-        case .handles(let range):
-            json.append("{\"devices\":[")
-            for index in range {
-                json.append(index > range.lowerBound ? ",{\"platform\":\"" : "{\"platform\":\"")
-                json.append(handles[index].platform.name)
-                json.append("\",\"handle\":")
-                json.append(json: request.document.span(handles[index].text))
-                json.append("}")
-            }
-            json.append("]}")
+            let kind: StaticString =
+                switch request.audience {
+                case .installations: "installations"
+                case .categories: "categories"
+                default: "users"
+                }
+            json.append(kind, names: names[range], in: request.document)
+        case .handles(let range): json.append(devices: handles[range], in: request.document)
         }
     }
 }

@@ -15,16 +15,11 @@ public enum DeadHandle {
     public static func append(
         _ device: RefusedDevice, fingerprint: Span<UInt8>, hub: String, at now: Timestamp, to json: inout ByteWriter
     ) {
-        json.append("{\"schema_version\":1,\"fingerprint\":")
-        json.append(json: fingerprint)
-        json.append(",\"platform\":")
-        json.append(json: device.platform)
-        json.append(",\"reason\":")
-        json.append(json: device.outcome.word)
-        json.append(",\"at\":\"")
-        json.append(device.time ?? now)
-        json.append("\",\"hub\":")
-        json.append(json: hub)
+        json.append("{\"schema_version\":1,\"fingerprint\":", json: fingerprint)
+        json.append(",\"platform\":", json: device.platform)
+        json.append(",\"reason\":", json: device.outcome.word)
+        json.append(",\"at\":", moment: device.time ?? now)
+        json.append(",\"hub\":", json: hub)
         for (name, id) in [("installation_id", device.installationID), ("registration_id", device.registrationID)] {
             guard let id else { continue }
             json.append(",\"\(name)\":")

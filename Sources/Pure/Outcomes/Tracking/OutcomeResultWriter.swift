@@ -37,17 +37,12 @@ public struct OutcomeResultWriter: Sendable {
         json.append("\",")
         json.append(call.headMembers)
         appendConclusion(outcome, to: &json)
-        json.append(",\"attempt_count\":")
-        json.append(decimal: call.attemptCount)
+        json.append(",\"attempt_count\":", decimal: call.attemptCount)
         appendSend(outcome, of: call, to: &json)
-        json.append(",\"targets\":{\"planned\":")
-        json.append(decimal: call.plannedCount)
-        json.append("},\"timings\":{\"published_at\":\"")
-        json.append(call.publishedAt, by: &text)
-        json.append("\",\"finished_at\":\"")
-        json.append(now, by: &text)
-        json.append("\",\"total_ms\":")
-        json.append(decimal: max(0, now.milliseconds(since: call.publishedAt)))
+        json.append(",\"targets\":{\"planned\":", decimal: call.plannedCount)
+        json.append("},\"timings\":{\"published_at\":", moment: call.publishedAt, by: &text)
+        json.append(",\"finished_at\":", moment: now, by: &text)
+        json.append(",\"total_ms\":", decimal: max(0, now.milliseconds(since: call.publishedAt)))
         json.append("},")
         json.append(call.tailMembers)
         json.append(worker)
@@ -60,42 +55,24 @@ public struct OutcomeResultWriter: Sendable {
     }
 
     private func appendConclusion(_ outcome: CallOutcome, to json: inout ByteWriter) {
-        json.append(",\"kind\":\"outcome\",\"state\":\"")
-        json.append(outcome.state.rawValue)
-        json.append("\",\"outcome\":\"")
-        json.append(outcome.outcome.rawValue)
-        if let state = outcome.telemetry?.state {
-            json.append("\",\"hub_state\":\"")
-            json.append(state.word)
-        }
-        json.append("\",\"replay_safety\":\"")
-        json.append(outcome.replaySafety.rawValue)
-        json.append("\"")
+        json.append(",\"kind\":\"outcome\",\"state\":", word: outcome.state.rawValue)
+        json.append(",\"outcome\":", word: outcome.outcome.rawValue)
+        json.append(",\"hub_state\":", word: outcome.telemetry?.state?.word)
+        json.append(",\"replay_safety\":", word: outcome.replaySafety.rawValue)
         guard let code = outcome.code else { return }
-        json.append(",\"error\":{\"code\":\"")
-        json.append(code.rawValue)
-        json.append("\",\"message\":")
-        json.append(json: code.explanation.cause)
+        json.append(",\"error\":{\"code\":", word: code.rawValue)
+        json.append(",\"message\":", json: code.explanation.cause)
         json.append(outcome.replaySafety == .safe ? ",\"retryable\":true}" : ",\"retryable\":false}")
     }
 
     private func appendSend(_ outcome: CallOutcome, of call: borrowing TrackedCall, to json: inout ByteWriter) {
-        json.append(",\"sends\":[{\"index\":")
-        json.append(decimal: call.index)
-        json.append(",\"platform\":")
-        json.append(json: call.platform)
-        json.append(",\"outcome\":\"")
-        json.append(outcome.outcome.rawValue)
-        json.append("\"")
+        json.append(",\"sends\":[{\"index\":", decimal: call.index)
+        json.append(",\"platform\":", json: call.platform)
+        json.append(",\"outcome\":", word: outcome.outcome.rawValue)
         if !call.notificationID.isEmpty {
-            json.append(",\"notification_id\":")
-            json.append(json: call.notificationID)
+            json.append(",\"notification_id\":", json: call.notificationID)
         }
-        if let code = outcome.code {
-            json.append(",\"error_code\":\"")
-            json.append(code.rawValue)
-            json.append("\"")
-        }
+        json.append(",\"error_code\":", word: outcome.code?.rawValue)
         guard let counts = outcome.telemetry?.counts, !counts.isEmpty else {
             json.append("}]")
             return
@@ -105,8 +82,7 @@ public struct OutcomeResultWriter: Sendable {
         Self.append(names, to: &json)
         json.append("}]")
         if counts.allSatisfy({ $0.platform == counts[0].platform }) {
-            json.append(",\"devices\":{")
-            json.append(json: counts[0].platform)
+            json.append(",\"devices\":{", json: counts[0].platform)
             json.append(":")
             Self.append(names, to: &json)
             json.append("}")
@@ -120,8 +96,7 @@ public struct OutcomeResultWriter: Sendable {
         var platforms: [String] = []
         for count in counts where !platforms.contains(count.platform) {
             platforms.append(count.platform)
-            json.append(separator)
-            json.append(json: count.platform)
+            json.append(separator, json: count.platform)
             json.append(":")
             append(DeviceCounts(counts.filter { $0.platform == count.platform }).names, to: &json)
             separator = ","
@@ -131,10 +106,8 @@ public struct OutcomeResultWriter: Sendable {
 
     private static func append(_ names: [(word: String, count: Int)], to json: inout ByteWriter) {
         for (index, name) in names.enumerated() {
-            json.append(index == 0 ? "{" : ",")
-            json.append(json: name.word)
-            json.append(":")
-            json.append(decimal: name.count)
+            json.append(index == 0 ? "{" : ",", json: name.word)
+            json.append(":", decimal: name.count)
         }
         json.append("}")
     }

@@ -22,63 +22,37 @@ extension TrackedCall {
         origin.appendNumbers(to: &json)
         json.append(".")
         json.append(decimal: index)
-        json.append("\",\"index\":")
-        json.append(decimal: index)
-        json.append(",\"platform\":\"")
-        json.append(call.platform?.name ?? "template")
-        json.append("\",\"planned\":")
-        json.append(decimal: report.calls.count)
-        json.append(",\"attempts\":")
-        json.append(decimal: call.attemptCount)
-        json.append(",\"published\":")
-        json.append(decimal: origin.timestamp.milliseconds)
-        json.append(",\"accepted\":")
-        json.append(decimal: now.milliseconds)
+        json.append("\",\"index\":", decimal: index)
+        json.append(",\"platform\":", word: call.platform?.name ?? "template")
+        json.append(",\"planned\":", decimal: report.calls.count)
+        json.append(",\"attempts\":", decimal: call.attemptCount)
+        json.append(",\"published\":", decimal: origin.timestamp.milliseconds)
+        json.append(",\"accepted\":", decimal: now.milliseconds)
         if let id = call.notificationID {
-            json.append(",\"notification\":")
-            json.append(json: report.span(id))
+            json.append(",\"notification\":", json: report.span(id))
         }
-        if let trace = request.traceParent {
-            json.append(",\"trace\":")
-            json.append(json: request.document.span(trace))
-        }
+        json.append(",\"trace\":", text: request.traceParent, in: request.document)
         appendHead(request, hub: hub, to: &json)
         appendTail(request, origin: origin, to: &json)
         json.append("}}")
     }
 
     private static func appendHead(_ request: borrowing PushRequest, hub: String, to json: inout ByteWriter) {
-        json.append(",\"head\":{\"request_id\":")
-        json.append(json: request.document.span(request.id))
-        if let source = request.source {
-            json.append(",\"source\":")
-            json.append(json: request.document.span(source))
-        }
-        if let tenant = request.tenant {
-            json.append(",\"tenant\":")
-            json.append(json: request.document.span(tenant))
-        }
-        json.append(",\"hub\":")
-        json.append(json: hub)
+        json.append(",\"head\":{\"request_id\":", json: request.document.span(request.id))
+        json.append(",\"source\":", text: request.source, in: request.document)
+        json.append(",\"tenant\":", text: request.tenant, in: request.document)
+        json.append(",\"hub\":", json: hub)
         json.append("}")
     }
 
     private static func appendTail(_ request: borrowing PushRequest, origin: RecordOrigin, to json: inout ByteWriter) {
-        json.append(",\"tail\":{\"origin\":{\"topic\":")
-        json.append(json: origin.topic)
-        json.append(",\"partition\":")
-        json.append(decimal: Int64(origin.partition))
+        json.append(",\"tail\":{\"origin\":{\"topic\":", json: origin.topic)
+        json.append(",\"partition\":", decimal: Int64(origin.partition))
         json.append(",\"offset\":\"")
         json.append(decimal: origin.offset)
         json.append("\"}")
-        if let replay = request.replay {
-            json.append(",\"replay\":")
-            json.append(request.document.span(request.document.text(of: replay)))
-        }
-        if let labels = request.labels {
-            json.append(",\"labels\":")
-            json.append(request.document.span(request.document.text(of: labels)))
-        }
+        json.append(",\"replay\":", verbatim: request.replay, in: request.document)
+        json.append(",\"labels\":", verbatim: request.labels, in: request.document)
         json.append("}")
     }
 }

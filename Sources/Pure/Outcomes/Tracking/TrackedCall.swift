@@ -40,15 +40,15 @@ public struct TrackedCall: Sendable {
         do { try document.read(value) } catch { throw Malformed() }
         let fields = Fields(document)
         let root = document.root
-        guard document.kind(of: root) == .object, fields.number("v", of: root, in: 1...1) != nil,
-            let polls = fields.number("polls", of: root, in: 0...1_000_000),
+        guard document.kind(of: root) == .object, document.integer("v", of: root, within: 1...1) != nil,
+            let polls = document.integer("polls", of: root, within: 0...1_000_000),
             let call = document.member("call", of: root),
             let head = document.member("head", of: call), document.kind(of: head) == .object,
             let tail = document.member("tail", of: call), document.kind(of: tail) == .object,
-            let index = fields.number("index", of: call, in: 0...1_000_000),
-            let planned = fields.number("planned", of: call, in: 1...1_000_000),
-            let attempts = fields.number("attempts", of: call, in: 0...1_000_000),
-            let published = fields.number("published", of: call), let accepted = fields.number("accepted", of: call),
+            let index = document.integer("index", of: call, within: 0...1_000_000),
+            let planned = document.integer("planned", of: call, within: 1...1_000_000),
+            let attempts = document.integer("attempts", of: call, within: 0...1_000_000),
+            let published = document.integer("published", of: call), let accepted = document.integer("accepted", of: call),
             let result = fields.text("id", of: call, lengths: 1...128),
             let request = fields.text("request_id", of: head, lengths: 1...128),
             let platform = fields.text("platform", of: call, lengths: 1...64),
@@ -65,7 +65,7 @@ public struct TrackedCall: Sendable {
         tracking = OutcomeTracking(
             acceptedAt: Timestamp(milliseconds: accepted), pollCount: Int(polls),
             telemetry: try fields.telemetry(of: root),
-            wasAnswered: fields.isTrue("answered", of: root))
+            wasAnswered: document.isTrue("answered", of: root))
     }
 
     /// The id of the result that will tell the outcome.
@@ -78,8 +78,7 @@ public struct TrackedCall: Sendable {
     public var platform: Span<UInt8> { @_lifetime(borrow self) get { document.span(platformText) } }
     /// The name of the hub that has accepted it, empty when the record does not say.
     public var hubText: String {
-        guard let name = document.member("hub", of: head), document.kind(of: name) == .string else { return "" }
-        return document.string(document.text(of: name))
+        document.text("hub", of: head) ?? ""
     }
     /// The id of the request, for messages.
     public var requestText: String { document.string(ids.request) }
@@ -97,26 +96,20 @@ public struct TrackedCall: Sendable {
 
     /// Appends the call with what is known of it now, for the next record.
     public func append(to json: inout ByteWriter) {
-        json.append("{\"v\":1,\"polls\":")
-        json.append(decimal: tracking.pollCount)
+        json.append("{\"v\":1,\"polls\":", decimal: tracking.pollCount)
         if tracking.wasAnswered { json.append(",\"answered\":true") }
         if let telemetry = tracking.telemetry {
-            json.append(",\"state\":")
-            json.append(json: telemetry.state?.word ?? "")
+            json.append(",\"state\":", json: telemetry.state?.word ?? "")
             json.append(",\"counts\":[")
-            for (index, count) in telemetry.counts.enumerated() {
-                json.append(index == 0 ? "[" : ",[")
-                json.append(json: count.platform)
-                json.append(",")
-                json.append(json: count.outcome.word)
-                json.append(",")
-                json.append(decimal: count.count)
+            json.append(list: telemetry.counts) { json, count in
+                json.append("[", json: count.platform)
+                json.append(",", json: count.outcome.word)
+                json.append(",", decimal: count.count)
                 json.append("]")
             }
             json.append("]")
         }
-        json.append(",\"call\":")
-        json.append(document.span(document.text(of: call)))
+        json.append(",\"call\":", verbatim: call, in: document)
         json.append("}")
     }
 
@@ -130,19 +123,9 @@ private struct Fields {
 
     init(_ document: JSONDocument) { self.document = document }
 
-    func number(_ name: StaticString, of node: JSONDocument.Node, in range: ClosedRange<Int64> = .min ... .max) -> Int64? {
-        guard let member = document.member(name, of: node), let value = document.integer(at: member), range.contains(value)
-        else { return nil }
-        return value
-    }
-
     func text(_ name: StaticString, of node: JSONDocument.Node, lengths: ClosedRange<Int>) -> JSONDocument.Text? {
         guard let member = document.member(name, of: node) else { return nil }
         return text(at: member, lengths: lengths)
-    }
-
-    func isTrue(_ name: StaticString, of node: JSONDocument.Node) -> Bool {
-        document.member(name, of: node).map { document.kind(of: $0) == .true } ?? false
     }
 
     /// The last telemetry, or nil when the hub has said nothing.

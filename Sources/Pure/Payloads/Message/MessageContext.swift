@@ -1,3 +1,4 @@
+import Basics
 internal import PushModel
 
 /// A message with all that its payloads depend on beside its request.
@@ -57,11 +58,11 @@ extension JSONDocument {
         switch platform {
         case .apple: isEqual(key, to: "aps")
         case .fcmv1:
-            isEqual(key, to: "from") || isEqual(key, to: "message_type") || span(key).starts(with: "google.")
-                || span(key).starts(with: "gcm.")
+            isEqual(key, to: "from") || isEqual(key, to: "message_type") || span(key).holds("google.")
+                || span(key).holds("gcm.")
         case .gcm:
-            isEqual(key, to: "from") || isEqual(key, to: "message_type") || span(key).starts(with: "google")
-                || span(key).starts(with: "gcm")
+            isEqual(key, to: "from") || isEqual(key, to: "message_type") || span(key).holds("google")
+                || span(key).holds("gcm")
         case .windows, .adm, .baidu, .browser, .xiaomi: false
         }
     }

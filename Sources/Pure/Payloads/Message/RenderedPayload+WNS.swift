@@ -1,3 +1,4 @@
+import Basics
 internal import PushModel
 
 /// The kinds of a body to Windows: the values of `X-WNS-Type`.

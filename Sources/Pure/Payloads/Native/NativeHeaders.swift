@@ -115,11 +115,11 @@ struct NativeHeaders {
 
     /// The service bus headers name tags, format, handle and schedule. Only the expiry is the publisher's.
     private static func isReserved(_ name: Span<UInt8>) -> Bool {
-        if name.startsIgnoringCase(with: "servicebusnotification-") {
+        if name.holdsIgnoringCase("servicebusnotification-") {
             return !name.equalsIgnoringCase("servicebusnotification-apns-expiry")
         }
         for reserved in reservedNames where name.equalsIgnoringCase(reserved) { return true }
-        for prefix in reservedPrefixes where name.startsIgnoringCase(with: prefix) { return true }
+        for prefix in reservedPrefixes where name.holdsIgnoringCase(prefix) { return true }
         return false
     }
 }

@@ -1,3 +1,4 @@
+import Basics
 internal import PushModel
 
 /// The rules of FCM: HTTP v1, whose messages are protocol buffers, and the legacy protocol.

@@ -1,3 +1,5 @@
+import Basics
+
 /// A rule about one header of a push service.
 struct HeaderRule: Sendable {
     /// The name in lower case.
@@ -38,6 +40,6 @@ extension Span<UInt8> {
     /// True if this is the header `name`, which is in lower case, also in the spelling `X-Apns-…` that some SDKs use.
     func isHeader(_ name: StaticString) -> Bool {
         if equalsIgnoringCase(name) { return true }
-        return startsIgnoringCase(with: "x-apns-") && extracting(2...).equalsIgnoringCase(name)
+        return holdsIgnoringCase("x-apns-") && extracting(2...).equalsIgnoringCase(name)
     }
 }

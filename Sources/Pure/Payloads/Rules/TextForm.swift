@@ -44,7 +44,7 @@ enum TextForm: Sendable {
         case .color:
             text.isEmpty
                 || text.count == 7 && text[0] == UInt8(ascii: "#") && text.extracting(1...).allSatisfy { $0.isHexadecimalDigit }
-        case .secureAddress: text.isEmpty || text.count > 8 && text.startsIgnoringCase(with: "https://")
+        case .secureAddress: text.isEmpty || text.count > 8 && text.holdsIgnoringCase("https://")
         case .moment: Timestamp(text) != nil
         }
     }

@@ -32,7 +32,7 @@ public struct ByteWriter: Sendable {
     public var text: String { String(decoding: storage[..<end], as: UTF8.self) }
 
     /// The byte written last, or nil when there is none.
-    public var last: UInt8? { end > 0 ? storage[end - 1] : nil }
+    @inlinable public var last: UInt8? { end > 0 ? storage[end - 1] : nil }
 
     /// Forgets what was written and keeps the room.
     public mutating func removeAll() { end = 0 }
@@ -66,7 +66,7 @@ public struct ByteWriter: Sendable {
     /// Appends `text` as it is between quotation marks, as most strings are written. It is in one piece, because there are many.
     ///
     /// The room for it and two bytes more is there or is made, so that all three places lie in it.
-    mutating func append(quoting text: Span<UInt8>) {
+    @usableFromInline mutating func append(quoting text: Span<UInt8>) {
         let byteCount = text.count + 2
         if byteCount > storage.count - end { grow(for: byteCount) }
         let place = end

@@ -60,16 +60,15 @@ public struct CancelRecord: Sendable, Equatable {
         var document = JSONDocument()
         do { try document.read(text.utf8Span.span) } catch { return nil }
         let root = document.root
-        guard let id = document.string("id", of: root) else { return nil }
-        let scope = Scope(source: document.string("source", of: root), tenant: document.string("tenant", of: root))
+        guard let id = document.text("id", of: root) else { return nil }
+        let scope = Scope(source: document.text("source", of: root), tenant: document.text("tenant", of: root))
         self.init(requestID: id, scope: scope)
     }
 
     private static func reason(_ value: Span<UInt8>) -> String? {
         var document = JSONDocument()
         do { try document.read(value) } catch { return nil }
-        guard let reason = document.member("reason", of: document.root), document.kind(of: reason) == .string else { return nil }
-        return document.string(document.text(of: reason))
+        return document.text("reason", of: document.root)
     }
 
     /// The record's key.
@@ -77,8 +76,7 @@ public struct CancelRecord: Sendable, Equatable {
         guard scope != .all else { return Array((Self.prefix + requestID).utf8) }
         var key = ByteWriter()
         key.append(Self.ownPrefix.utf8Span.span)
-        key.append("{\"id\":")
-        key.append(json: requestID)
+        key.append("{\"id\":", json: requestID)
         appendScope(to: &key)
         key.append("}")
         return key.bytes
@@ -87,27 +85,16 @@ public struct CancelRecord: Sendable, Equatable {
     /// The record's value, written at `moment`.
     public func value(at moment: Timestamp) -> [UInt8] {
         var json = ByteWriter()
-        json.append("{\"schema_version\":1,\"request_id\":")
-        json.append(json: requestID)
+        json.append("{\"schema_version\":1,\"request_id\":", json: requestID)
         appendScope(to: &json)
-        if let reason {
-            json.append(",\"reason\":")
-            json.append(json: reason)
-        }
-        json.append(",\"at\":\"")
-        json.append(moment)
-        json.append("\"}")
+        json.append(",\"reason\":", json: reason)
+        json.append(",\"at\":", moment: moment)
+        json.append("}")
         return json.bytes
     }
 
     private func appendScope(to json: inout ByteWriter) {
-        if let source = scope.source {
-            json.append(",\"source\":")
-            json.append(json: source)
-        }
-        if let tenant = scope.tenant {
-            json.append(",\"tenant\":")
-            json.append(json: tenant)
-        }
+        json.append(",\"source\":", json: scope.source)
+        json.append(",\"tenant\":", json: scope.tenant)
     }
 }

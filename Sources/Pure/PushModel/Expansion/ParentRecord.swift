@@ -16,9 +16,9 @@ public struct ParentRecord: Sendable {
         var document = JSONDocument()
         do { try document.read(value) } catch { return nil }
         let root = document.root
-        guard document.number("schema_version", of: root) == 1, document.string("id", of: root) != nil,
-            let chunks = document.number("chunks", of: root), (1...Int64(Self.maximumChunks)).contains(chunks),
-            let calls = document.number("calls", of: root), calls >= 0
+        guard document.integer("schema_version", of: root) == 1, document.text("id", of: root) != nil,
+            let chunks = document.integer("chunks", of: root), (1...Int64(Self.maximumChunks)).contains(chunks),
+            let calls = document.integer("calls", of: root), calls >= 0
         else { return nil }
         self.chunks = Int(chunks)
         self.calls = Int(calls)
@@ -27,28 +27,28 @@ public struct ParentRecord: Sendable {
     }
 
     private static func origin(_ node: JSONDocument.Node, in document: borrowing JSONDocument) -> RecordOrigin? {
-        guard let topic = document.string("topic", of: node),
-            let partition = document.number("partition", of: node).flatMap({ Int32(exactly: $0) }),
-            let offset = document.string("offset", of: node).flatMap({ Int64($0) }),
-            let time = document.number("timestamp_ms", of: node)
+        guard let topic = document.text("topic", of: node),
+            let partition = document.integer("partition", of: node).flatMap({ Int32(exactly: $0) }),
+            let offset = document.text("offset", of: node).flatMap({ Int64($0) }),
+            let time = document.integer("timestamp_ms", of: node)
         else { return nil }
         return RecordOrigin(topic: topic, partition: partition, offset: offset, timestamp: Timestamp(milliseconds: time))
     }
 
     /// The request's id.
-    public var id: String { document.string("id", of: document.root) ?? "" }
+    public var id: String { document.text("id", of: document.root) ?? "" }
 
     /// The hub that the request names, if it names one.
-    public var hub: String? { document.string("hub", of: document.root) }
+    public var hub: String? { document.text("hub", of: document.root) }
 
     /// The tenant that it names, if it names one.
-    public var tenant: String? { document.string("tenant", of: document.root) }
+    public var tenant: String? { document.text("tenant", of: document.root) }
 
     /// The moment of taking the record that was expanded, or nil for a file.
-    var consumedAt: Timestamp? { document.number("consumed_ms", of: document.root).map { Timestamp(milliseconds: $0) } }
+    var consumedAt: Timestamp? { document.integer("consumed_ms", of: document.root).map { Timestamp(milliseconds: $0) } }
 
     /// The trace that the result carries on, if there is one.
-    public var traceParent: String? { document.string("traceparent", of: document.root) }
+    public var traceParent: String? { document.text("traceparent", of: document.root) }
 
     /// Appends the value of the record of `request`.
     ///
@@ -62,38 +62,23 @@ public struct ParentRecord: Sendable {
         _ request: borrowing PushRequest, chunks: Int, calls: Int, origin: (place: RecordOrigin, consumedAt: Timestamp)?,
         to json: inout ByteWriter
     ) {
-        json.append("{\"schema_version\":1,\"id\":")
-        json.append(json: request.document.span(request.id))
-        json.append(",\"chunks\":", number: chunks)
-        json.append(",\"calls\":", number: calls)
+        json.append("{\"schema_version\":1,\"id\":", json: request.document.span(request.id))
+        json.append(",\"chunks\":", decimal: chunks)
+        json.append(",\"calls\":", decimal: calls)
         if let origin {
-            json.append(",\"origin\":{\"topic\":")
-            json.append(json: origin.place.topic)
-            json.append(",\"partition\":", number: Int(origin.place.partition))
+            json.append(",\"origin\":{\"topic\":", json: origin.place.topic)
+            json.append(",\"partition\":", decimal: Int64(origin.place.partition))
             json.append(",\"offset\":\"")
             json.append(decimal: origin.place.offset)
-            json.append("\",\"timestamp_ms\":")
-            json.append(decimal: origin.place.timestamp.milliseconds)
-            json.append("},\"consumed_ms\":")
-            json.append(decimal: origin.consumedAt.milliseconds)
+            json.append("\",\"timestamp_ms\":", decimal: origin.place.timestamp.milliseconds)
+            json.append("},\"consumed_ms\":", decimal: origin.consumedAt.milliseconds)
         }
-        append(",\"source\":", text: request.source, of: request, to: &json)
-        append(",\"tenant\":", text: request.tenant, of: request, to: &json)
-        append(",\"hub\":", text: request.hub, of: request, to: &json)
-        append(",\"traceparent\":", text: request.traceParent, of: request, to: &json)
-        for (name, node) in [("replay", request.replay), ("labels", request.labels)] {
-            guard let node else { continue }
-            json.append(",\"\(name)\":")
-            json.append(request.document.span(request.document.text(of: node)))
-        }
+        json.append(",\"source\":", text: request.source, in: request.document)
+        json.append(",\"tenant\":", text: request.tenant, in: request.document)
+        json.append(",\"hub\":", text: request.hub, in: request.document)
+        json.append(",\"traceparent\":", text: request.traceParent, in: request.document)
+        json.append(",\"replay\":", verbatim: request.replay, in: request.document)
+        json.append(",\"labels\":", verbatim: request.labels, in: request.document)
         json.append("}")
-    }
-
-    private static func append(
-        _ key: StaticString, text: PushRequest.Text?, of request: borrowing PushRequest, to json: inout ByteWriter
-    ) {
-        guard let text else { return }
-        json.append(key)
-        json.append(json: request.document.span(text))
     }
 }

@@ -27,10 +27,10 @@ public struct PartReference: Sendable, Equatable {
     public init?(of request: borrowing PushRequest) {
         guard let node = request.parent else { return nil }
         let document = request.document
-        guard let id = document.string("id", of: node), let key = document.string("key", of: node),
-            let partition = document.number("partition", of: node).flatMap({ Int32(exactly: $0) }),
-            let chunk = document.number("chunk", of: node), let chunks = document.number("chunks", of: node),
-            let moment = document.member("published_at", of: node).flatMap({ Timestamp(document.span(document.text(of: $0))) })
+        guard let id = document.text("id", of: node), let key = document.text("key", of: node),
+            let partition = document.integer("partition", of: node).flatMap({ Int32(exactly: $0) }),
+            let chunk = document.integer("chunk", of: node), let chunks = document.integer("chunks", of: node),
+            let moment = document.moment("published_at", of: node)
         else { return nil }
         self.init(
             parentID: id, key: ParentKey(key), partition: partition, chunk: Int(chunk), chunks: Int(chunks), publishedAt: moment)
@@ -40,18 +40,5 @@ public struct PartReference: Sendable, Equatable {
     public func carried(by request: borrowing PushRequest) -> Range<Int> {
         let behind = request.remaining.map { request.document.childCount(of: $0) } ?? 0
         return chunk..<min(max(chunk + 1, chunks), chunk + 1 + behind)
-    }
-}
-
-extension JSONDocument {
-    /// The content of the string member `name` of an object, or nil.
-    func string(_ name: StaticString, of node: Node) -> String? {
-        guard let value = member(name, of: node), kind(of: value) == .string else { return nil }
-        return string(text(of: value))
-    }
-
-    /// The integer member `name` of an object, or nil.
-    func number(_ name: StaticString, of node: Node) -> Int64? {
-        member(name, of: node).flatMap { integer(at: $0) }
     }
 }

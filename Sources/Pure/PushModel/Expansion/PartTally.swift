@@ -54,53 +54,37 @@ public struct PartTally: Sendable, Equatable {
         var document = JSONDocument()
         do { try document.read(value) } catch { return nil }
         let root = document.root
-        guard document.number("v", of: root) == 1,
-            let state = document.string("state", of: root).flatMap(ResultState.init(rawValue:)),
-            let outcome = document.string("outcome", of: root).flatMap(Outcome.init(rawValue:))
+        guard document.integer("v", of: root) == 1,
+            let state = document.text("state", of: root).flatMap(ResultState.init(rawValue:)),
+            let outcome = document.text("outcome", of: root).flatMap(Outcome.init(rawValue:))
         else { return nil }
         self.init(
             chunk: chunk, state: state, outcome: outcome,
-            code: document.string("code", of: root).flatMap(ErrorCode.init(rawValue:)),
-            safety: document.string("safety", of: root).flatMap(ReplaySafety.init(rawValue:)))
-        func count(_ name: StaticString) -> Int64 { min(max(0, document.number(name, of: root) ?? 0), 1 << 40) }
+            code: document.text("code", of: root).flatMap(ErrorCode.init(rawValue:)),
+            safety: document.text("safety", of: root).flatMap(ReplaySafety.init(rawValue:)))
+        func count(_ name: StaticString) -> Int64 { min(max(0, document.integer(name, of: root) ?? 0), 1 << 40) }
         accepted = Int(count("accepted"))
         ambiguous = Int(count("ambiguous"))
         attempts = Int(count("attempts"))
-        firstAttemptAt = document.number("first", of: root).map { Timestamp(milliseconds: $0) }
+        firstAttemptAt = document.integer("first", of: root).map { Timestamp(milliseconds: $0) }
         hubTime = count("hub_ms")
         throttleWait = count("throttle_ms")
         // Older versions wrote no safety. A call in doubt may be beside one that failed for good.
-        if document.string("safety", of: root) == nil, ambiguous > 0 { safety = .ambiguous }
+        if document.text("safety", of: root) == nil, ambiguous > 0 { safety = .ambiguous }
     }
 
     /// Appends the value of the record.
     public func append(to json: inout ByteWriter) {
-        json.append("{\"v\":1,\"state\":\"")
-        json.append(state.rawValue)
-        json.append("\",\"outcome\":\"")
-        json.append(outcome.rawValue)
-        json.append("\"")
-        if let code {
-            json.append(",\"code\":\"")
-            json.append(code.rawValue)
-            json.append("\"")
-        }
-        json.append(",\"safety\":\"")
-        json.append(safety.rawValue)
-        json.append("\",\"accepted\":", number: accepted)
-        json.append(",\"ambiguous\":", number: ambiguous)
-        json.append(",\"attempts\":", number: attempts)
-        if let firstAttemptAt { json.append(",\"first\":", number: Int(firstAttemptAt.milliseconds)) }
-        json.append(",\"hub_ms\":", number: Int(hubTime))
-        json.append(",\"throttle_ms\":", number: Int(throttleWait))
+        json.append("{\"v\":1,\"state\":", word: state.rawValue)
+        json.append(",\"outcome\":", word: outcome.rawValue)
+        json.append(",\"code\":", word: code?.rawValue)
+        json.append(",\"safety\":", word: safety.rawValue)
+        json.append(",\"accepted\":", decimal: accepted)
+        json.append(",\"ambiguous\":", decimal: ambiguous)
+        json.append(",\"attempts\":", decimal: attempts)
+        json.append(",\"first\":", decimal: firstAttemptAt?.milliseconds)
+        json.append(",\"hub_ms\":", decimal: hubTime)
+        json.append(",\"throttle_ms\":", decimal: throttleWait)
         json.append("}")
-    }
-}
-
-extension ByteWriter {
-    /// Appends a key, which brings its comma and colon, with a number.
-    mutating func append(_ key: StaticString, number: Int) {
-        append(key)
-        append(decimal: number)
     }
 }

@@ -30,9 +30,7 @@ extension JSONDocument {
             if !isFirst { json.append(",") }
             isFirst = false
             json.append(json: span(key))
-            json.append(":")
-            let content = span(text(of: value))
-            if kind(of: value) == .string { json.append(json: content) } else { json.append(content) }
+            json.append(":", verbatim: value, in: self)
         }
         json.append("}")
         let written = add(json.span)

@@ -1,3 +1,5 @@
+import Basics
+
 /// One JSON text (RFC 8259), read once into a flat list of values that point into its bytes.
 ///
 /// A document is meant to be reused: reading the next text keeps the room of the one before, so that nothing is allocated once
@@ -191,12 +193,7 @@ public struct JSONDocument: Sendable {
 
     /// True if `text` is exactly `literal`.
     public func isEqual(_ text: Text, to literal: StaticString) -> Bool {
-        guard literal.utf8CodeUnitCount == text.count else { return false }
-        let bytes = span(text)
-        return literal.withUTF8Buffer { letters in
-            for index in bytes.indices where unsafe letters[index] != bytes[index] { return false }
-            return true
-        }
+        literal.utf8CodeUnitCount == text.count && span(text).holds(literal)
     }
 
     /// True if `text` is exactly `string`.

@@ -37,10 +37,7 @@ public struct JSONObject: Sendable {
     public mutating func add(_ name: String, array: [[UInt8]]) {
         begin(name)
         writer.append(UInt8(ascii: "["))
-        for (index, value) in array.enumerated() {
-            if index > 0 { writer.append(UInt8(ascii: ",")) }
-            writer.append(value.span)
-        }
+        writer.append(list: array) { $0.append($1.span) }
         writer.append(UInt8(ascii: "]"))
     }
 

@@ -22,8 +22,7 @@ extension LatencyHistogram {
         for (index, bucket) in buckets.enumerated() {
             writer.append(index == 0 ? "\"" : ",\"")
             writer.append(decimal: bucket.bound)
-            writer.append("\":")
-            writer.append(decimal: bucket.count)
+            writer.append("\":", decimal: bucket.count)
         }
         writer.append("}")
         return writer.bytes

@@ -145,12 +145,9 @@ public enum DeviceToken {
         guard let endpoint = text("endpoint", in: document), let key = text("p256dh", in: document),
             let secret = text("auth", in: document)
         else { throw .noSubscription }
-        form.append("{\"endpoint\":")
-        form.append(json: document.span(endpoint))
-        form.append(",\"p256dh\":")
-        form.append(json: document.span(key))
-        form.append(",\"auth\":")
-        form.append(json: document.span(secret))
+        form.append("{\"endpoint\":", json: document.span(endpoint))
+        form.append(",\"p256dh\":", json: document.span(key))
+        form.append(",\"auth\":", json: document.span(secret))
         form.append("}")
     }
 

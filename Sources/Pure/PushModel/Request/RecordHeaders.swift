@@ -42,7 +42,7 @@ public struct RecordHeaders: Sendable {
     public mutating func add(name: Span<UInt8>, value: Span<UInt8>) {
         guard value.count <= Self.maximumValueByteCount, UTF8Scalars.isWellFormed(value) else { return }
         for (index, spelling) in Name.spellings.enumerated() where spelling.count == name.count {
-            guard Self.isEqualIgnoringCase(name, to: spelling) else { continue }
+            guard name.equalsIgnoringCase(spelling.span) else { continue }
             isEmpty = false
             starts[index] = Int32(bytes.count)
             counts[index] = Int32(value.count)
@@ -64,13 +64,6 @@ public struct RecordHeaders: Sendable {
     @_lifetime(borrow self)
     public borrowing func value(_ name: Name, or fallback: Name) -> Span<UInt8>? {
         counts[name.rawValue] >= 0 ? value(name) : value(fallback)
-    }
-
-    private static func isEqualIgnoringCase(_ name: Span<UInt8>, to spelling: [UInt8]) -> Bool {
-        for index in spelling.indices {
-            if name[index].lowercased != spelling[index] { return false }
-        }
-        return true
     }
 }
 

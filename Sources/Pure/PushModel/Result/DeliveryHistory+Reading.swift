@@ -18,10 +18,11 @@ extension DeliveryHistory {
         var document = JSONDocument()
         do { try document.read(text) } catch { throw Malformed() }
         let root = document.root
-        guard document.kind(of: root) == .object, Self.number("v", of: root, in: document) == 1,
-            let plan = Self.plan(of: root, in: document), let consumed = Self.number("consumed", of: root, in: document),
-            let throttled = Self.number("throttled", of: root, in: document, within: 0 ... .max / 2),
-            let hub = Self.number("hub", of: root, in: document, within: 0 ... .max / 2),
+        guard document.kind(of: root) == .object, document.integer("v", of: root) == 1,
+            let plan = document.text("plan", of: root).flatMap({ UInt64($0, radix: 16) }),
+            let consumed = document.integer("consumed", of: root),
+            let throttled = document.integer("throttled", of: root, within: 0 ... .max / 2),
+            let hub = document.integer("hub", of: root, within: 0 ... .max / 2),
             let calls = document.member("calls", of: root), document.kind(of: calls) == .array,
             (0...Self.maximumCalls).contains(document.childCount(of: calls)),
             let attempts = document.member("attempts", of: root), document.kind(of: attempts) == .array,
@@ -30,7 +31,7 @@ extension DeliveryHistory {
         self.init(plan: plan, calls: [])
         report.removeAll()
         report.consumedAt = Timestamp(milliseconds: consumed)
-        report.firstAttemptAt = Self.number("first", of: root, in: document).map { Timestamp(milliseconds: $0) }
+        report.firstAttemptAt = document.integer("first", of: root).map { Timestamp(milliseconds: $0) }
         report.throttleWait = throttled
         try document.forEachElement(of: calls) { (call) throws(Malformed) in try readCall(call, in: document, into: &report) }
         try document.forEachElement(of: attempts) { (attempt) throws(Malformed) in
@@ -44,7 +45,7 @@ extension DeliveryHistory {
     private mutating func readCall(
         _ node: JSONDocument.Node, in document: borrowing JSONDocument, into report: inout DeliveryReport
     ) throws(Malformed) {
-        guard document.kind(of: node) == .object, let attempts = Self.number("attempts", of: node, in: document, within: 0...1000)
+        guard document.kind(of: node) == .object, let attempts = document.integer("attempts", of: node, within: 0...1000)
         else {
             throw Malformed()
         }
@@ -52,36 +53,36 @@ extension DeliveryHistory {
         call.attemptCount = Int(attempts)
         call.outcome = try Self.word("outcome", of: node, in: document, from: Self.outcomes)
         call.code = try Self.word("code", of: node, in: document, from: Self.codes)
-        call.httpStatus = Int(Self.number("status", of: node, in: document, within: 0...999) ?? 0)
-        call.retryAfter = Self.number("retry_after", of: node, in: document, within: 0 ... .max / 2)
+        call.httpStatus = Int(document.integer("status", of: node, within: 0...999) ?? 0)
+        call.retryAfter = document.integer("retry_after", of: node, within: 0 ... .max / 2)
         call.notificationID = Self.text("notification", of: node, in: document, into: &report)
         call.trackingID = Self.text("tracking", of: node, in: document, into: &report)
         call.detail = Self.text("detail", of: node, in: document, into: &report)
-        let due = Self.number("due", of: node, in: document)
+        let due = document.integer("due", of: node)
         // A call has its outcome, or waits.
         guard (due == nil) == (call.outcome != nil) else { throw Malformed() }
         calls.append(
             CallState(
-                mayHaveArrived: Self.isTrue("arrived", of: node, in: document), due: due.map { Timestamp(milliseconds: $0) }))
+                mayHaveArrived: document.isTrue("arrived", of: node), due: due.map { Timestamp(milliseconds: $0) }))
         report.calls.append(call)
     }
 
     private static func readAttempt(
         _ node: JSONDocument.Node, in document: borrowing JSONDocument, into report: inout DeliveryReport
     ) throws(Malformed) {
-        guard document.kind(of: node) == .object, let number = number("n", of: node, in: document, within: 1...1000),
-            let call = Self.number("call", of: node, in: document, within: 0...Int64(report.calls.count - 1)),
-            let start = Self.number("at", of: node, in: document),
-            let duration = Self.number("took", of: node, in: document, within: 0 ... .max / 1024),
+        guard document.kind(of: node) == .object, let number = document.integer("n", of: node, within: 1...1000),
+            let call = document.integer("call", of: node, within: 0...Int64(report.calls.count - 1)),
+            let start = document.integer("at", of: node),
+            let duration = document.integer("took", of: node, within: 0 ... .max / 1024),
             let result = try word("result", of: node, in: document, from: results)
         else { throw Malformed() }
         var attempt = DeliveryReport.Attempt(number: Int(number), call: Int(call), startedAt: Timestamp(milliseconds: start))
         attempt.duration = duration
         attempt.result = result
-        attempt.httpStatus = Int(Self.number("status", of: node, in: document, within: 0...999) ?? 0)
+        attempt.httpStatus = Int(document.integer("status", of: node, within: 0...999) ?? 0)
         attempt.code = try word("code", of: node, in: document, from: codes)
-        attempt.bytesSent = isTrue("sent", of: node, in: document)
-        attempt.backoff = Self.number("backoff", of: node, in: document, within: 0 ... .max / 2)
+        attempt.bytesSent = document.isTrue("sent", of: node)
+        attempt.backoff = document.integer("backoff", of: node, within: 0 ... .max / 2)
         // Adding it counts it, which was done already.
         let count = report.calls[attempt.call].attemptCount
         report.add(attempt)
@@ -92,27 +93,9 @@ extension DeliveryHistory {
     private static let codes = NameTable<ErrorCode>()
     private static let results = NameTable<DeliveryReport.AttemptResult>()
 
-    private static func plan(of node: JSONDocument.Node, in document: borrowing JSONDocument) -> UInt64? {
-        guard let member = document.member("plan", of: node), document.kind(of: member) == .string else { return nil }
-        return UInt64(document.string(document.text(of: member)), radix: 16)
-    }
-
     private static func platform(of node: JSONDocument.Node, in document: borrowing JSONDocument) -> Platform? {
         guard let member = document.member("platform", of: node) else { return nil }
         return Platform(document.span(document.text(of: member)))
-    }
-
-    private static func number(
-        _ name: StaticString, of node: JSONDocument.Node, in document: borrowing JSONDocument,
-        within range: ClosedRange<Int64> = .min ... .max
-    ) -> Int64? {
-        guard let member = document.member(name, of: node), let value = document.integer(at: member), range.contains(value)
-        else { return nil }
-        return value
-    }
-
-    private static func isTrue(_ name: StaticString, of node: JSONDocument.Node, in document: borrowing JSONDocument) -> Bool {
-        document.member(name, of: node).map { document.kind(of: $0) == .true } ?? false
     }
 
     /// The word's meaning, or nil when the name is not there. An unknown word is a fault.

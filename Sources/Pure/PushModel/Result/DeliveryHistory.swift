@@ -36,11 +36,10 @@ public struct DeliveryHistory: Sendable {
     public func append(_ report: borrowing DeliveryReport, to json: inout ByteWriter) {
         json.append("{\"v\":1,\"plan\":\"")
         json.append(hexadecimal: plan)
-        json.append("\"")
-        json.append(",\"consumed\":", number: report.consumedAt.milliseconds)
-        if let first = report.firstAttemptAt { json.append(",\"first\":", number: first.milliseconds) }
-        json.append(",\"throttled\":", number: report.throttleWait)
-        json.append(",\"hub\":", number: report.hubTime)
+        json.append("\",\"consumed\":", decimal: report.consumedAt.milliseconds)
+        if let first = report.firstAttemptAt { json.append(",\"first\":", decimal: first.milliseconds) }
+        json.append(",\"throttled\":", decimal: report.throttleWait)
+        json.append(",\"hub\":", decimal: report.hubTime)
         json.append(",\"calls\":[")
         for index in report.calls.indices { append(report, call: index, to: &json) }
         json.append("],\"attempts\":[")
@@ -50,49 +49,30 @@ public struct DeliveryHistory: Sendable {
 
     private func append(_ report: borrowing DeliveryReport, call index: Int, to json: inout ByteWriter) {
         let call = report.calls[index]
-        json.append(index == 0 ? "{\"attempts\":" : ",{\"attempts\":")
-        json.append(decimal: call.attemptCount)
-        if let platform = call.platform { json.append(",\"platform\":", word: "\(platform.name)") }
-        if let due = calls[index].due { json.append(",\"due\":", number: due.milliseconds) }
+        json.append(index == 0 ? "{\"attempts\":" : ",{\"attempts\":", decimal: call.attemptCount)
+        if let platform = call.platform { json.append(",\"platform\":", word: platform.name) }
+        if let due = calls[index].due { json.append(",\"due\":", decimal: due.milliseconds) }
         if calls[index].mayHaveArrived { json.append(",\"arrived\":true") }
         if let outcome = call.outcome { json.append(",\"outcome\":", word: outcome.rawValue) }
         if let code = call.code { json.append(",\"code\":", word: code.rawValue) }
-        if call.httpStatus != 0 { json.append(",\"status\":", number: Int64(call.httpStatus)) }
-        if let wait = call.retryAfter { json.append(",\"retry_after\":", number: wait) }
-        if let text = call.notificationID { json.append(",\"notification\":", text: report.span(text)) }
-        if let text = call.trackingID { json.append(",\"tracking\":", text: report.span(text)) }
-        if let text = call.detail { json.append(",\"detail\":", text: report.span(text)) }
+        if call.httpStatus != 0 { json.append(",\"status\":", decimal: call.httpStatus) }
+        if let wait = call.retryAfter { json.append(",\"retry_after\":", decimal: wait) }
+        if let text = call.notificationID { json.append(",\"notification\":", json: report.span(text)) }
+        if let text = call.trackingID { json.append(",\"tracking\":", json: report.span(text)) }
+        if let text = call.detail { json.append(",\"detail\":", json: report.span(text)) }
         json.append("}")
     }
 
     private static func append(_ attempt: DeliveryReport.Attempt, isFirst: Bool, to json: inout ByteWriter) {
-        json.append(isFirst ? "{\"n\":" : ",{\"n\":")
-        json.append(decimal: attempt.number)
-        json.append(",\"call\":", number: Int64(attempt.call))
-        json.append(",\"at\":", number: attempt.startedAt.milliseconds)
-        json.append(",\"took\":", number: attempt.duration)
+        json.append(isFirst ? "{\"n\":" : ",{\"n\":", decimal: attempt.number)
+        json.append(",\"call\":", decimal: attempt.call)
+        json.append(",\"at\":", decimal: attempt.startedAt.milliseconds)
+        json.append(",\"took\":", decimal: attempt.duration)
         json.append(",\"result\":", word: attempt.result.rawValue)
-        if attempt.httpStatus != 0 { json.append(",\"status\":", number: Int64(attempt.httpStatus)) }
+        if attempt.httpStatus != 0 { json.append(",\"status\":", decimal: attempt.httpStatus) }
         if let code = attempt.code { json.append(",\"code\":", word: code.rawValue) }
         if attempt.bytesSent { json.append(",\"sent\":true") }
-        if let backoff = attempt.backoff { json.append(",\"backoff\":", number: backoff) }
+        if let backoff = attempt.backoff { json.append(",\"backoff\":", decimal: backoff) }
         json.append("}")
-    }
-}
-
-extension ByteWriter {
-    fileprivate mutating func append(_ key: StaticString, number: Int64) {
-        append(key)
-        append(decimal: number)
-    }
-
-    fileprivate mutating func append(_ key: StaticString, word: String) {
-        append(key)
-        append(json: word)
-    }
-
-    fileprivate mutating func append(_ key: StaticString, text: Span<UInt8>) {
-        append(key)
-        append(json: text)
     }
 }

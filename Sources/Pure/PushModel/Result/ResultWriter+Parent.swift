@@ -17,21 +17,19 @@ extension ResultWriter {
         let document = parent.document
         let conclusion = totals.conclusion
         let resultID = appendBeginning(origin, to: &json)
-        json.append("\",\"request_id\":")
-        json.append(json: parent.id)
-        for name: StaticString in ["source", "tenant"] {
-            if let node = document.member(name, of: document.root) { json.append(name, node: node, of: document) }
-        }
+        json.append("\",\"request_id\":", json: parent.id)
+        json.append(member: "source", of: document.root, in: document)
+        json.append(member: "tenant", of: document.root, in: document)
         json.append(hub)
         append(conclusion, totals: totals, to: &json)
-        json.append(",\"attempt_count\":", number: totals.attempts)
+        json.append(",\"attempt_count\":", decimal: totals.attempts)
         append(totals, to: &json)
-        json.append(",\"targets\":{\"planned\":", number: parent.calls)
-        json.append(",\"accepted\":", number: totals.acceptedCalls)
+        json.append(",\"targets\":{\"planned\":", decimal: parent.calls)
+        json.append(",\"accepted\":", decimal: totals.acceptedCalls)
         // The record says how many calls there are, and the parts what came of them; they need not agree.
         let others = max(0, totals.acceptedCalls.addingSaturated(totals.ambiguousCalls))
-        json.append(",\"failed\":", number: max(0, parent.calls - others))
-        json.append(",\"ambiguous\":", number: totals.ambiguousCalls)
+        json.append(",\"failed\":", decimal: max(0, parent.calls - others))
+        json.append(",\"ambiguous\":", decimal: totals.ambiguousCalls)
         json.append("}")
         var report = DeliveryReport()
         report.consumedAt = parent.consumedAt ?? origin.timestamp
@@ -40,9 +38,8 @@ extension ResultWriter {
         report.hubTime = totals.hubTime
         appendTimings(report, origin: origin, now: now, to: &json)
         append(origin, to: &json)
-        for name: StaticString in ["replay", "labels"] {
-            if let node = document.member(name, of: document.root) { json.append(name, node: node, of: document) }
-        }
+        json.append(member: "replay", of: document.root, in: document)
+        json.append(member: "labels", of: document.root, in: document)
         json.append(worker)
         json.append(",\"at\":\"")
         let start = json.count
@@ -53,49 +50,30 @@ extension ResultWriter {
     }
 
     private func append(_ conclusion: Conclusion, totals: PartTotals, to json: inout ByteWriter) {
-        json.append(",\"kind\":\"final\",\"state\":\"")
-        json.append(conclusion.state.rawValue)
-        json.append("\",\"outcome\":\"")
-        json.append(conclusion.outcome.rawValue)
-        if totals.acceptedCalls > 0 { json.append("\",\"hub_state\":\"Enqueued") }
-        json.append("\",\"replay_safety\":\"")
-        json.append(totals.safety.rawValue)
-        json.append("\"")
+        json.append(",\"kind\":\"final\",\"state\":", word: conclusion.state.rawValue)
+        json.append(",\"outcome\":", word: conclusion.outcome.rawValue)
+        if totals.acceptedCalls > 0 { json.append(",\"hub_state\":\"Enqueued\"") }
+        json.append(",\"replay_safety\":", word: totals.safety.rawValue)
         guard let code = conclusion.code else { return }
-        json.append(",\"error\":{\"code\":\"")
-        json.append(code.rawValue)
-        json.append("\",\"message\":")
+        json.append(",\"error\":{\"code\":", word: code.rawValue)
+        json.append(",\"message\":")
         json.append(json: "\(totals.count - totals.sent) of \(totals.count) parts were not sent everywhere; each has a result.")
         json.append(totals.safety == .safe ? ",\"retryable\":true}" : ",\"retryable\":false}")
     }
 
     private func append(_ totals: PartTotals, to json: inout ByteWriter) {
-        json.append(",\"parts\":{\"count\":", number: totals.count)
-        json.append(",\"sent\":", number: totals.sent)
-        json.append(",\"partial\":", number: totals.partial)
-        json.append(",\"failed\":", number: totals.failed)
-        json.append(",\"ambiguous\":", number: totals.ambiguous)
-        json.append(",\"expired\":", number: totals.expired)
-        json.append(",\"cancelled\":", number: totals.cancelled)
+        json.append(",\"parts\":{\"count\":", decimal: totals.count)
+        json.append(",\"sent\":", decimal: totals.sent)
+        json.append(",\"partial\":", decimal: totals.partial)
+        json.append(",\"failed\":", decimal: totals.failed)
+        json.append(",\"ambiguous\":", decimal: totals.ambiguous)
+        json.append(",\"expired\":", decimal: totals.expired)
+        json.append(",\"cancelled\":", decimal: totals.cancelled)
         if !totals.notSent.isEmpty {
             json.append(",\"not_sent\":[")
-            for (index, chunk) in totals.notSent.sorted().enumerated() {
-                if index > 0 { json.append(",") }
-                json.append(decimal: chunk)
-            }
+            json.append(list: totals.notSent.sorted()) { $0.append(decimal: $1) }
             json.append("]")
         }
         json.append("}")
-    }
-}
-
-extension ByteWriter {
-    /// Appends a member of an object as it was read.
-    fileprivate mutating func append(_ name: StaticString, node: JSONDocument.Node, of document: borrowing JSONDocument) {
-        append(",\"")
-        append(name)
-        append("\":")
-        let text = document.span(document.text(of: node))
-        if document.kind(of: node) == .string { append(json: text) } else { append(text) }
     }
 }

@@ -35,18 +35,15 @@ public struct ResultWriter: Sendable {
     /// The member that names the hub of a result, with the comma before it.
     public static func hub(_ name: String) -> ByteWriter {
         var member = ByteWriter()
-        member.append(",\"hub\":")
-        member.append(json: name)
+        member.append(",\"hub\":", json: name)
         return member
     }
 
     /// The member that says which worker wrote a result, with the comma before it.
     public static func worker(_ id: String, version: String) -> ByteWriter {
         var worker = ByteWriter()
-        worker.append(",\"worker\":{\"id\":")
-        worker.append(json: String(id.unicodeScalars.prefix(128)))
-        worker.append(",\"version\":")
-        worker.append(json: String(version.unicodeScalars.prefix(32)))
+        worker.append(",\"worker\":{\"id\":", json: String(id.unicodeScalars.prefix(128)))
+        worker.append(",\"version\":", json: String(version.unicodeScalars.prefix(32)))
         worker.append("}")
         return worker
     }
@@ -62,14 +59,12 @@ public struct ResultWriter: Sendable {
     ) -> Written {
         let conclusion = report.conclusion
         let resultID = appendBeginning(origin, to: &json)
-        json.append("\",\"request_id\":")
-        json.append(json: request.document.span(request.id))
+        json.append("\",\"request_id\":", json: request.document.span(request.id))
         json.append(",\"source\":", text: request.source, in: request.document)
         json.append(",\"tenant\":", text: request.tenant, in: request.document)
         json.append(hub)
         appendConclusion(conclusion, report: report, to: &json)
-        json.append(",\"attempt_count\":")
-        json.append(decimal: report.attemptCount)
+        json.append(",\"attempt_count\":", decimal: report.attemptCount)
         if request.options.resultDetail != .none { appendSends(report, to: &json) }
         if request.options.resultDetail == .attempts { appendAttempts(report, to: &json) }
         appendTargets(report, to: &json)
@@ -115,22 +110,17 @@ public struct ResultWriter: Sendable {
                 """)
             return
         }
-        json.append(",\"kind\":\"final\",\"state\":\"")
-        json.append(conclusion.state.rawValue)
-        json.append("\",\"outcome\":\"")
-        json.append(conclusion.outcome.rawValue)
-        if report.calls.contains(where: { $0.outcome == .success }) { json.append("\",\"hub_state\":\"Enqueued") }
-        json.append("\",\"replay_safety\":\"")
-        json.append(ReplaySafety(of: conclusion, report: report).rawValue)
-        json.append("\"")
+        json.append(",\"kind\":\"final\",\"state\":", word: conclusion.state.rawValue)
+        json.append(",\"outcome\":", word: conclusion.outcome.rawValue)
+        if report.calls.contains(where: { $0.outcome == .success }) { json.append(",\"hub_state\":\"Enqueued\"") }
+        json.append(",\"replay_safety\":", word: ReplaySafety(of: conclusion, report: report).rawValue)
         appendError(conclusion, report: report, to: &json)
     }
 
     private func appendError(_ conclusion: Conclusion, report: borrowing DeliveryReport, to json: inout ByteWriter) {
         guard let code = conclusion.code else { return }
-        json.append(",\"error\":{\"code\":\"")
-        json.append(code.rawValue)
-        json.append("\",\"message\":")
+        json.append(",\"error\":{\"code\":", word: code.rawValue)
+        json.append(",\"message\":")
         if !report.faults.isEmpty {
             json.append(json: Self.message(of: report.faults))
         } else if let index = conclusion.call, let detail = report.calls[index].detail {
@@ -145,14 +135,8 @@ public struct ResultWriter: Sendable {
         json.append(safety == .safe ? "true" : "false")
         if let index = conclusion.call {
             let call = report.calls[index]
-            if call.httpStatus > 0 {
-                json.append(",\"http_status\":")
-                json.append(decimal: call.httpStatus)
-            }
-            if let wait = call.retryAfter {
-                json.append(",\"retry_after_ms\":")
-                json.append(wait: wait)
-            }
+            if call.httpStatus > 0 { json.append(",\"http_status\":", decimal: call.httpStatus) }
+            json.append(",\"retry_after_ms\":", wait: call.retryAfter)
         }
         appendFaults(report.faults, to: &json)
         json.append("}")
@@ -174,13 +158,10 @@ public struct ResultWriter: Sendable {
     private func appendFaults(_ faults: [RequestFault], to json: inout ByteWriter) {
         guard !faults.isEmpty else { return }
         json.append(",\"faults\":[")
-        for (index, fault) in faults.enumerated() {
-            json.append(index == 0 ? "{\"code\":\"" : ",{\"code\":\"")
-            json.append(fault.code.rawValue)
-            json.append("\",\"pointer\":")
-            json.append(json: fault.pointer)
-            json.append(",\"message\":")
-            json.append(json: fault.message)
+        json.append(list: faults) { json, fault in
+            json.append("{\"code\":", word: fault.code.rawValue)
+            json.append(",\"pointer\":", json: fault.pointer)
+            json.append(",\"message\":", json: fault.message)
             json.append("}")
         }
         json.append("]")
@@ -200,28 +181,7 @@ private struct TopicTexts {
         resultID.append("final.")
         resultID.append(hexadecimal: RecordOrigin.hash(of: topic))
         resultID.append(".")
-        origin.append(",\"origin\":{\"topic\":")
-        origin.append(json: topic)
+        origin.append(",\"origin\":{\"topic\":", json: topic)
         origin.append(",\"partition\":")
-    }
-}
-
-extension ByteWriter {
-    /// Appends `key`, which brings its comma and colon, with a string of the request, if there is one.
-    @inline(__always) fileprivate mutating func append(
-        _ key: StaticString, text: PushRequest.Text?, in document: borrowing JSONDocument
-    ) {
-        guard let text else { return }
-        append(key)
-        append(json: document.span(text))
-    }
-
-    /// Appends `key` with a valid value of the request as it was written.
-    @inline(__always) fileprivate mutating func append(
-        _ key: StaticString, verbatim node: PushRequest.Node?, in document: borrowing JSONDocument
-    ) {
-        guard let node else { return }
-        append(key)
-        append(document.span(document.text(of: node)))
     }
 }

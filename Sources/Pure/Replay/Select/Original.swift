@@ -58,11 +58,3 @@ extension Original: CustomStringConvertible {
     /// `topic:partition:offset`, and behind `@` the time if it is known.
     public var description: String { place.description + (publishedAt.map { "@" + $0.text } ?? "") }
 }
-
-extension JSONDocument {
-    /// The moment that a member of an object says, if it says one.
-    public func moment(_ name: StaticString, of object: Node) -> Timestamp? {
-        guard let node = member(name, of: object), kind(of: node) == .string else { return nil }
-        return Timestamp(span(text(of: node)))
-    }
-}

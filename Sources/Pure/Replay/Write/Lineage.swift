@@ -47,35 +47,22 @@ public struct Lineage: Sendable, Equatable {
     ///   - job: In whose name.
     ///   - json: Gets the object.
     public func append(_ sends: SendSet, by job: ReplayAuthor, to json: inout ByteWriter) {
-        json.append("{\"root_request_id\":")
-        json.append(json: rootID)
-        json.append(",\"parent_request_id\":")
-        json.append(json: parentID)
-        json.append(",\"parent_origin\":")
-        json.append(json: parent.place.description)
-        if let time = parent.publishedAt {
-            json.append(",\"parent_published_at\":\"")
-            json.append(time)
-            json.append("\"")
-        }
+        json.append("{\"root_request_id\":", json: rootID)
+        json.append(",\"parent_request_id\":", json: parentID)
+        json.append(",\"parent_origin\":", json: parent.place.description)
+        json.append(",\"parent_published_at\":", moment: parent.publishedAt)
         if sends != .all {
-            json.append(",\"sends\":")
-            json.append(sends)
+            json.append(",\"sends\":[")
+            json.append(list: sends.indices) { $0.append(decimal: $1) }
+            json.append("]")
         }
-        json.append(",\"generation\":")
-        json.append(decimal: generation)
-        json.append(",\"job_id\":")
-        json.append(json: job.jobID)
-        json.append(",\"actor\":")
-        json.append(json: job.actor)
-        json.append(",\"reason\":")
-        json.append(json: job.reason)
+        json.append(",\"generation\":", decimal: generation)
+        json.append(",\"job_id\":", json: job.jobID)
+        json.append(",\"actor\":", json: job.actor)
+        json.append(",\"reason\":", json: job.reason)
         if !modified.isEmpty {
             json.append(",\"modified\":[")
-            for (index, note) in modified.enumerated() {
-                if index > 0 { json.append(",") }
-                json.append(json: note)
-            }
+            json.append(list: modified) { $0.append(json: $1) }
             json.append("]")
         }
         json.append("}")
@@ -96,17 +83,5 @@ public struct ReplayAuthor: Sendable, Equatable {
         self.jobID = jobID
         self.actor = actor
         self.reason = reason
-    }
-}
-
-extension ByteWriter {
-    /// Appends the indices of sends as a JSON array.
-    mutating func append(_ sends: SendSet) {
-        append("[")
-        for (position, index) in sends.indices.enumerated() {
-            if position > 0 { append(",") }
-            append(decimal: index)
-        }
-        append("]")
     }
 }

@@ -118,8 +118,7 @@ public struct ReplayWriter: Sendable {
         json.removeAll()
         // To leave out whom a request is for must not make it one for everybody.
         guard !indices(of: sends).isEmpty else { return false }
-        json.append("{\"schema_version\":1,\"id\":")
-        json.append(json: id)
+        json.append("{\"schema_version\":1,\"id\":", json: id)
         json.append(",\"replay\":")
         Lineage(of: original, at: parent, modified: manner.notes).append(sends, by: manner.author, to: &json)
         appendAudience(sends, to: &json)
@@ -144,43 +143,27 @@ public struct ReplayWriter: Sendable {
         let platforms = sends == .all ? planner.platforms(of: original).list : plan.platforms(of: group)
         guard original.template == nil, !platforms.isEmpty else { return }
         json.append(",\"platforms\":[")
-        for (index, platform) in platforms.enumerated() {
-            json.append(index == 0 ? "\"" : ",\"")
-            json.append(platform.name)
-            json.append("\"")
-        }
+        json.append(list: platforms) { $0.append(json: "\($1.name)") }
         json.append("]")
     }
 
     private func appendExpiry(to json: inout ByteWriter) {
         switch manner.expiry {
-        case .life(let seconds):
-            json.append(",\"ttl_seconds\":")
-            json.append(decimal: seconds)
-        case .moment(let moment): append("expires_at", value: moment, to: &json)
-        case nil: if let moment = original.expiresAt { append("expires_at", value: moment, to: &json) }
+        case .life(let seconds): json.append(",\"ttl_seconds\":", decimal: seconds)
+        case .moment(let moment): json.append(",\"expires_at\":", moment: moment)
+        case nil: json.append(",\"expires_at\":", moment: original.expiresAt)
         }
-    }
-
-    private func append(_ name: StaticString, value moment: Timestamp, to json: inout ByteWriter) {
-        json.append(",\"")
-        json.append(name)
-        json.append("\":\"")
-        json.append(moment)
-        json.append("\"")
     }
 
     /// Appends what stood beside the request: it must be the same publisher's, and keep its place in an order.
     private func appendFromHeaders(to json: inout ByteWriter) {
-        func append(_ name: StaticString, value text: PushRequest.Text?) {
-            guard let text, let body, original.document.member(name, of: body) == nil else { return }
-            json.append(",\"")
-            json.append(name)
-            json.append("\":")
-            json.append(json: original.document.span(text))
+        guard let body else { return }
+        if original.document.member("source", of: body) == nil {
+            json.append(",\"source\":", text: original.source, in: original.document)
         }
-        append("source", value: original.source)
-        append("ordering_key", value: original.orderingKey)
+        if original.document.member("ordering_key", of: body) == nil {
+            json.append(",\"ordering_key\":", text: original.orderingKey, in: original.document)
+        }
     }
 
     /// A request that workers take as it is meant: without a fault, and without a field more that they would not know.

@@ -56,9 +56,7 @@ public struct RequestEdit: Sendable, Equatable {
         let isJSON = (try? document.read(bytes.span)) != nil
         if isJSON, document.kind(of: document.root) == .null { return nil }
         if isJSON, document.kind(of: document.root) == .string || !holdsTexts { return bytes }
-        var writer = ByteWriter()
-        writer.append(json: text)
-        return writer.bytes
+        return JSONObject.text(text)
     }
 
     /// The new value where that is text, or nil.
@@ -126,20 +124,12 @@ extension RequestEdit {
         json.append(json: name)
         json.append(":")
         if let bytes = whole?.json { return json.append(bytes.span) }
-        if edits.isEmpty, let value { return append(value, in: document, to: &json) }
+        if edits.isEmpty, let value { return json.append(verbatim: value, in: document) }
         var inner = ByteWriter()
         let object = value.flatMap { document.kind(of: $0) == .object ? $0 : nil }
         appendMembers(of: object, in: document, edits: edits, depth: depth + 1, to: &inner)
         json.append("{")
         if inner.count > 0 { json.append(inner.span.extracting(1..<inner.count)) }
         json.append("}")
-    }
-
-    /// Writes a value as it was read.
-    private static func append(
-        _ value: JSONDocument.Node, in document: borrowing JSONDocument, to json: inout ByteWriter
-    ) {
-        let text = document.span(document.text(of: value))
-        if document.kind(of: value) == .string { json.append(json: text) } else { json.append(text) }
     }
 }

@@ -180,16 +180,9 @@ private struct AudienceGlance {
     /// The first letter of the first name in the object that is the value of a member whose name ends at `start`.
     private static func kind(in json: Span<UInt8>, behind start: Int) -> UInt8? {
         var index = start
-        guard skip(UInt8(ascii: ":"), in: json, at: &index), skip(UInt8(ascii: "{"), in: json, at: &index),
-            skip(UInt8(ascii: "\""), in: json, at: &index)
+        guard json.skip(UInt8(ascii: ":"), at: &index), json.skip(UInt8(ascii: "{"), at: &index),
+            json.skip(UInt8(ascii: "\""), at: &index)
         else { return nil }
         return index < json.count ? json[index] : nil
-    }
-    /// Skips blanks and the byte. False if something else is there.
-    private static func skip(_ byte: UInt8, in json: Span<UInt8>, at index: inout Int) -> Bool {
-        while index < json.count, json[index] == 0x20 || (0x09...0x0D).contains(json[index]) { index += 1 }
-        guard index < json.count, json[index] == byte else { return false }
-        index += 1
-        return true
     }
 }

@@ -1,3 +1,4 @@
+import Basics
 import Kafka
 import PushModel
 
@@ -62,8 +63,8 @@ struct DeadLetterRecorder {
 
     /// True if a header has a name that only dead letters have. A record that has it was one before, or says so.
     private func isOurs(_ name: Span<UInt8>) -> Bool {
-        name.begins(with: "pushfan-dlq-") || spellings.contains(.connect) && name.begins(with: "__connect.errors.")
-            || spellings.contains(.spring) && name.begins(with: "kafka_dlt-")
+        name.holds("pushfan-dlq-") || spellings.contains(.connect) && name.holds("__connect.errors.")
+            || spellings.contains(.spring) && name.holds("kafka_dlt-")
     }
 
     private func addNative(_ origin: RecordOrigin, failure: UnreadableRecord, to record: inout OutcomeBatch.Builder) {
@@ -143,11 +144,5 @@ extension OutcomeBatch {
             }
         }
         return name
-    }
-}
-
-extension Span<UInt8> {
-    fileprivate func begins(with text: StaticString) -> Bool {
-        count >= text.utf8CodeUnitCount && (0..<text.utf8CodeUnitCount).allSatisfy { self[$0] == text.utf8Start[$0] }
     }
 }

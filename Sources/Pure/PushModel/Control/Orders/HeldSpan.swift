@@ -15,15 +15,11 @@ public struct HeldSpan: Sendable, Hashable {
     /// Appends it as a JSON object: id, reason and author of the hold, and the two moments. Who may ask about a request need not know who
     /// held everything: that author is `an operator`.
     public func append(to json: inout ByteWriter) {
-        json.append("{\"id\":")
-        json.append(json: order.id)
-        json.append(",\"reason\":")
-        json.append(json: order.reason)
-        json.append(",\"by\":")
-        json.append(json: order.scope.tenant == nil ? "an operator" : order.author)
-        json.append(",\"from\":\"")
-        json.append(from)
-        json.append("\",\"to\":")
+        json.append("{\"id\":", json: order.id)
+        json.append(",\"reason\":", json: order.reason)
+        json.append(",\"by\":", json: order.scope.tenant == nil ? "an operator" : order.author)
+        json.append(",\"from\":", moment: from)
+        json.append(",\"to\":")
         if let to {
             json.append("\"")
             json.append(to)

@@ -169,16 +169,16 @@ extension OrderRecord {
         var document = JSONDocument()
         do { try document.read(text) } catch { return nil }
         let root = document.root
-        guard let id = document.string("id", of: root), let word = document.string("kind", of: root),
+        guard let id = document.text("id", of: root), let word = document.text("kind", of: root),
             let scope = document.member("scope", of: root).flatMap({ OrderScope(at: $0, in: document) }),
-            let reason = document.string("reason", of: root), let author = document.string("by", of: root),
+            let reason = document.text("reason", of: root), let author = document.text("by", of: root),
             let since = document.moment("since", of: root), let until = document.moment("until", of: root)
         else { return nil }
         let kind: Kind
         switch word {
         case "hold": kind = .hold
         case "limit":
-            guard let rate = document.number("calls_per_second", of: root) else { return nil }
+            guard let rate = document.integer("calls_per_second", of: root) else { return nil }
             kind = .limit(callsPerSecond: Int(rate))
         case "cancel": kind = .cancel(publishedFrom: document.moment("published_from", of: root))
         default: return nil
@@ -214,20 +214,15 @@ extension OrderRecord {
     }
 
     private func appendMembers(to json: inout ByteWriter) {
-        json.append("\"id\":")
-        json.append(json: id)
-        json.append(",\"kind\":")
-        json.append(json: word)
+        json.append("\"id\":", json: id)
+        json.append(",\"kind\":", json: word)
         if case .limit(let rate) = kind {
-            json.append(",\"calls_per_second\":")
-            json.append(decimal: rate)
+            json.append(",\"calls_per_second\":", decimal: rate)
         }
         json.append(",\"scope\":")
         scope.append(to: &json)
-        json.append(",\"reason\":")
-        json.append(json: reason)
-        json.append(",\"by\":")
-        json.append(json: author)
+        json.append(",\"reason\":", json: reason)
+        json.append(",\"by\":", json: author)
         if case .cancel(let from?) = kind { json.append(",\"published_from\":", moment: from) }
         json.append(",\"since\":", moment: since)
         json.append(",\"until\":", moment: until)
@@ -235,12 +230,8 @@ extension OrderRecord {
 
     private func appendRelease(to json: inout ByteWriter) {
         guard let release else { return }
-        json.append(",\"released\":{\"by\":")
-        json.append(json: release.author)
-        if let reason = release.reason {
-            json.append(",\"reason\":")
-            json.append(json: reason)
-        }
+        json.append(",\"released\":{\"by\":", json: release.author)
+        json.append(",\"reason\":", json: release.reason)
         json.append(",\"at\":", moment: release.at)
         json.append("}")
     }
@@ -251,24 +242,9 @@ extension OrderRecord.Release {
     fileprivate init?(in value: Span<UInt8>) {
         var document = JSONDocument()
         do { try document.read(value) } catch { return nil }
-        guard let node = document.member("released", of: document.root), let author = document.string("by", of: node),
+        guard let node = document.member("released", of: document.root), let author = document.text("by", of: node),
             let at = document.moment("at", of: node)
         else { return nil }
-        self.init(at: at, author: author, reason: document.string("reason", of: node))
-    }
-}
-
-extension JSONDocument {
-    fileprivate func moment(_ name: StaticString, of node: Node) -> Timestamp? {
-        member(name, of: node).flatMap { kind(of: $0) == .string ? Timestamp(span(text(of: $0))) : nil }
-    }
-}
-
-extension ByteWriter {
-    fileprivate mutating func append(_ name: StaticString, moment: Timestamp) {
-        append(name)
-        append("\"")
-        append(moment)
-        append("\"")
+        self.init(at: at, author: author, reason: document.text("reason", of: node))
     }
 }

@@ -114,9 +114,9 @@ public struct OrderScope: Sendable, Hashable {
     private func means(_ id: String, by request: borrowing PushRequest) -> Bool {
         let document = request.document
         if document.isEqual(request.id, to: id) { return true }
-        if let parent = request.parent, document.string("id", of: parent) == id { return true }
+        if let parent = request.parent, document.text("id", of: parent) == id { return true }
         guard let lineage = request.replay else { return false }
-        return document.string("root_request_id", of: lineage) == id || document.string("parent_request_id", of: lineage) == id
+        return document.text("root_request_id", of: lineage) == id || document.text("parent_request_id", of: lineage) == id
     }
 }
 
@@ -133,17 +133,14 @@ extension OrderScope {
         for (name, value) in members {
             comma()
             json.append(json: name)
-            json.append(":")
-            json.append(json: value)
+            json.append(":", json: value)
         }
         if !labels.isEmpty {
             comma()
             json.append("\"labels\":{")
-            for (index, label) in labels.enumerated() {
-                if index > 0 { json.append(",") }
+            json.append(list: labels) { json, label in
                 json.append(json: label.name)
-                json.append(":")
-                json.append(json: label.value)
+                json.append(":", json: label.value)
             }
             json.append("}")
         }
