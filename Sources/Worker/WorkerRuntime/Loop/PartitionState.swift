@@ -313,13 +313,16 @@ extension PartitionState {
         return found.count
     }
 
-    /// The same as a partition that is forgotten, or nil if it has no requests.
-    func lost(from slot: Int) -> OfferedBatch.Lost? {
-        role.hasRequests ? OfferedBatch.Lost(slot: slot, partition: id, committed: committed) : nil
-    }
-
     /// True if it holds requests up until records are read that say where it begins. A delay lane holds up none that could be sent now.
     var awaitsReading: Bool { left == .unanswered && role.kind != .delayed }
+}
+
+extension OfferedBatch.Lost {
+    /// A partition that is forgotten, or nil if it has no requests.
+    init?(_ partition: PartitionState, in slot: Int) {
+        guard partition.role.hasRequests else { return nil }
+        self.init(slot: slot, partition: partition.id, committed: partition.committed)
+    }
 }
 
 extension [PartitionState] {

@@ -280,7 +280,7 @@ extension WorkerLoop {
     /// Forgets the assignment and everything that belongs to it, but for outcomes that count if it comes back as it was.
     private func forgetAssignment() {
         laterStarts.end()
-        offered.keep(outbox, of: partitions.indices.compactMap { partitions[$0].lost(from: $0) })
+        offered.keep(outbox, of: partitions.indices.compactMap { OfferedBatch.Lost(partitions[$0], in: $0) })
         for flight in flights.flights where flight.isActive { abandon(flight) }
         // A family moves the series behind the one that goes.
         for state in partitions.reversed() { metrics.forgetLag(of: state.id) }
