@@ -3,86 +3,8 @@ import EventLoop
 import Foundation
 import HubREST
 import Kafka
-public import Observability
+import Observability
 import Synchronization
-
-/// The reason that a worker could not go on.
-public enum WorkerFailure: Error, Sendable, Equatable, CustomStringConvertible {
-    /// Another worker runs under the same name, and had it from the start.
-    case fenced(String)
-    /// Another process has taken the worker's name over while it worked.
-    case takenOver(String)
-    /// Brokers took the worker for an outdated one, and it was asked to stop before it could join again.
-    case interrupted(String)
-    /// Another cluster answers at the address of the one that the worker has worked with.
-    case otherCluster(String)
-    /// The Kafka client has failed for good.
-    case kafka(String)
-    /// The brokers do not allow the worker's user to do what a worker does.
-    case notAllowed(String)
-    /// The Kafka client cannot work with these settings.
-    case configuration(String)
-    /// The drain timeout ended before this many results were committed. Their requests are redelivered.
-    case uncommitted(Int)
-    /// Something on this machine failed.
-    case system(String)
-
-    /// An account of what has happened and what to do, in plain words.
-    public var description: String {
-        switch self {
-        case .fenced(let reason):
-            "another process works under this worker's name: stop it, or give this one its own PUSHFAN_WORKER_ID (\(reason))"
-        case .takenOver(let reason):
-            "another process works under this worker's name: stop it, or give this one its own PUSHFAN_WORKER_ID; "
-                + "started again, it waits until the other is gone (\(reason))"
-        case .interrupted(let reason):
-            "brokers took this worker for an outdated one, and it was asked to stop before it could join again; "
-                + "requests without a result will be redelivered (\(reason))"
-        case .otherCluster(let reason): "\(reason); started again, it goes by `kafka.start`, as at any first start"
-        case .kafka(let reason): "the Kafka client has failed for good: \(reason)"
-        case .notAllowed(let reason): "a right of this worker's user is missing (`pushfan doctor` says which): \(reason)"
-        case .configuration(let reason): "the settings for Kafka cannot be used: \(reason)"
-        case .uncommitted(let count):
-            "drain timeout: "
-                + (count == 1
-                    ? "1 result not committed; its request will be redelivered"
-                    : "\(count) results not committed; their requests will be redelivered")
-        case .system(let reason): reason
-        }
-    }
-}
-
-extension WorkerFailure {
-    /// The meaning of an error after which a client works no more.
-    init(fatal error: KafkaError) {
-        let reason = error.description
-        self =
-            error.isOtherCluster
-            ? .otherCluster(reason)
-            : error.isFenced ? .fenced(reason) : error.isAuthorization ? .notAllowed(reason) : .kafka(reason)
-    }
-}
-
-/// The services that a worker reports to.
-public struct WorkerServices: Sendable {
-    /// The program's metrics.
-    public var metrics: PushfanMetrics
-    /// The program's log.
-    public var log: Log
-    /// The program's health.
-    public var health: Health
-    /// The board on which the loops write down how things stand.
-    public var status = StatusBoard()
-    /// The clock that the worker takes for the present.
-    public var clock = WorkerClock()
-
-    /// The services of one worker.
-    public init(metrics: PushfanMetrics, log: Log, health: Health) {
-        self.metrics = metrics
-        self.log = log
-        self.health = health
-    }
-}
 
 /// Takes requests from Kafka, sends them through the hub and records one final result for each.
 ///
@@ -214,44 +136,4 @@ public final class Worker: Sendable {
         let memberID = (try? loop.consumer.group.metadata())?.memberID
         return (loop.failure, loop.epoch > 0, memberID, isOrderly && loop.consumer.isOutdated && control.request == .none)
     }
-}
-
-/// The requests of the outside to a running worker.
-final class WorkerControl: Sendable {
-    /// The requests, in the order of urgency.
-    enum Request: Int, Sendable {
-        case none, stop, stopNow
-    }
-
-    let wakeUp: WakeUp
-    private let asked = Atomic<Int>(0)
-    private let hasReload = Atomic<Bool>(false)
-    /// The settings as they are now, if they were read again. Nothing else is locked while it is held.
-    private let settings = Mutex<WorkerConfiguration?>(nil)
-
-    init(wakeUp: WakeUp) { self.wakeUp = wakeUp }
-
-    func stop() {
-        asked.wrappingAdd(1, ordering: .relaxed)
-        wakeUp.signal()
-    }
-
-    func reload(_ new: WorkerConfiguration) {
-        settings.withLock { $0 = new }
-        hasReload.store(true, ordering: .releasing)
-        wakeUp.signal()
-    }
-
-    /// The settings as they are now, if that is new.
-    func takeReload() -> WorkerConfiguration? {
-        guard hasReload.load(ordering: .relaxed), hasReload.exchange(false, ordering: .acquiring) else { return nil }
-        return settings.withLock(\.self)
-    }
-
-    /// Gives the next loop what the last one was given.
-    func repeatReload() {
-        if settings.withLock({ $0 != nil }) { hasReload.store(true, ordering: .releasing) }
-    }
-
-    var request: Request { Request(rawValue: min(asked.load(ordering: .relaxed), 2)) ?? .none }
 }

@@ -108,7 +108,7 @@ struct FlightCallsTests {
         port.wait(flight, call: 1, until: 90, notBefore: nil)
         #expect(port.waitingForRetry == 2)
         port.handOver(flight, to: other)
-        flight.route(to: other)
+        flight.route(toHub: other.number)
         #expect(port.waitingForRetry == 0 && other.waitingForRetry == 2 && flight.port == 1)
         other.handOver(flight, to: other)
         other.makeReady(flight, call: 0)
@@ -148,7 +148,7 @@ struct FlightCallsTests {
             if Int.random(in: 0..<4, using: &random) == 0 {
                 let other = stage.ports[1 - flight.port]
                 port.handOver(flight, to: other)
-                flight.route(to: other)
+                flight.route(toHub: other.number)
                 return
             }
             if flight.openCalls == 0 || Int.random(in: 0..<20, using: &random) == 0 {
@@ -341,7 +341,7 @@ struct FlightCallsTests {
         let flight = flight(callCount: 1)
         flight.routeFault = fault
         flight.spread = spread
-        #expect(flight.joinQueue(of: stage.ports[1]) == isPossible)
+        #expect(flight.joinQueue(of: stage.ports[1].queue(of: flight)) == isPossible)
         #expect(flight.spread == nil && flight.routeFault == fault)
     }
 }

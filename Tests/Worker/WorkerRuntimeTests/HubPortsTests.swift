@@ -64,7 +64,7 @@ struct HubPortsTests {
         }
 
         /// The destination of a request with these members.
-        func destination(_ members: String, tenant: String? = nil) throws -> HubPorts.Destination {
+        func destination(_ members: String, tenant: String? = nil) throws -> Flight.Destination {
             let flight = try flight(members + (tenant.map { #","tenant":"\#($0)""# } ?? ""))
             flight.nameTenant()
             return lend(&flight.request) { ports.route(of: $0, tenant: flight.tenant) }
@@ -147,9 +147,9 @@ struct HubPortsTests {
             (#""audience":{"broadcast":true},"hub":"both""#, nil, .init(port: 1, spread: 0)),
             (#""audience":{"broadcast":true},"hub":"none""#, nil, .init(port: 0, fault: .unknown)),
             (#""audience":{"broadcast":true}"#, "lost", .init(port: 0, fault: .unknown)),
-        ] as [(String, String?, HubPorts.Destination)])
+        ] as [(String, String?, Flight.Destination)])
     func aRequestGoesToTheHubItNamesOrToThatOfItsTenant(
-        members: String, tenant: String?, destination: HubPorts.Destination
+        members: String, tenant: String?, destination: Flight.Destination
     ) throws {
         let stage = try Stage("a", "b", "c", spreads: ["both": ["b", "c"]], defaultHub: "a")
         #expect(try stage.destination(members, tenant: tenant) == destination)

@@ -143,7 +143,7 @@ final class DemoStage {
         configuration.start = .beginning
         // Shorter than brokers allow, so that nobody waits long for the killed worker's partitions. A rebalance of this broker takes 3 s.
         configuration.sessionTimeout = .milliseconds(4500)
-        configuration.rateLimit = hubRate
+        configuration.hubs[0].rateLimit = hubRate
         // The emulator reports the outcome of a notification at once.
         configuration.outcomes.firstWait = 100
         return configuration

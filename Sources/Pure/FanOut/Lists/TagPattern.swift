@@ -1,3 +1,4 @@
+import Basics
 import PushModel
 
 /// The pattern around a name that makes it a tag, and around a tag that makes it one of several.
@@ -66,5 +67,23 @@ struct TagJoiner: Sendable {
         }
         count = 0
         return FanOutPlan.Tags(start: start, end: bytes.count)
+    }
+}
+
+extension TagPattern {
+    /// The form of a name in its tag, or nil where the name is not changed. Throws the fault of a name that makes no tag,
+    /// without a pointer. It does not repeat the name.
+    func form(of name: Span<UInt8>) throws(RequestFault) -> [UInt8]? {
+        if UserForm.isOwn(name, longest: longestName) { return nil }
+        guard areUsers else {
+            try check(name)
+            return nil
+        }
+        guard let text = String(validating: name.indices.map { name[$0] }, as: UTF8.self), UserName.isAddressable(text) else {
+            throw RequestFault(.tagExpressionInvalid, at: "", message: UserName.refusal)
+        }
+        let form = UserForm.requested(text, longest: longestName)
+        guard form.count <= longestName else { throw tooLong(form.count) }
+        return form
     }
 }

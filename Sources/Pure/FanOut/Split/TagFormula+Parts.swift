@@ -1,8 +1,5 @@
 /// Splitting one condition into several that a hub takes, each in a call of its own.
 extension TagFormula {
-    /// More parts than any request may become calls. Products of long lists could be millions.
-    static let maxParts = 320
-
     private static let maxPartsCompared = 64
 
     /// True if a hub takes this as one expression.
@@ -23,7 +20,7 @@ extension TagFormula {
     private var isAnyOfTags: Bool { operands(of: .any).allSatisfy(\.isTag) }
 
     /// The fewest parts that fit and follow the formula's structure, of which any is true where this is true. Nil when there are
-    /// none or more than `maxParts`. Tags that stand alone fill expressions of 20, and what they leave over goes where mixed
+    /// none or more than `TagExpression.maxParts`. Tags that stand alone fill expressions of 20, and what they leave over goes where mixed
     /// expressions have room.
     func fittingParts(work: SplitWork) -> [TagFormula]? {
         if fits { return [self] }
@@ -46,7 +43,7 @@ extension TagFormula {
         for start in stride(from: 0, to: tags.count, by: limit) {
             parts.append(.joined(.any, of: Array(tags[start..<min(start + limit, tags.count)]), work: work))
         }
-        return parts.count <= Self.maxParts ? parts : nil
+        return parts.count <= TagExpression.maxParts ? parts : nil
     }
 
     /// Parts of at most `capacity` tags, any of which is true where this is true, or nil when there are none, too many of them, or
@@ -72,7 +69,7 @@ extension TagFormula {
                 guard let more = operand.parts(upTo: capacity, work: work) else { return nil }
                 size += more.reduce(0) { $0 + $1.size }
                 // Parts of so many tags fill more expressions than there may be, however they are packed.
-                guard size <= Self.maxParts * capacity else { return nil }
+                guard size <= TagExpression.maxParts * capacity else { return nil }
                 parts += more
             }
             return Self.packed(parts, upTo: capacity, work: work)
@@ -88,7 +85,7 @@ extension TagFormula {
         for share in stride(from: 1, through: min(capacity - others.count, first.size), by: 1) where !work.isSpent {
             guard let left = first.parts(upTo: share, work: work),
                 let right = products(of: others, upTo: capacity - share, work: work),
-                left.count * right.count <= best.map({ $0.count - 1 }) ?? maxParts
+                left.count * right.count <= best.map({ $0.count - 1 }) ?? TagExpression.maxParts
             else { continue }
             best = left.flatMap { part in right.map { .joined(.all, of: [part, $0], work: work) } }.filter { $0 != .never }
         }

@@ -20,6 +20,8 @@ public struct TagExpression: Sendable, Hashable {
     public static let maxDepth = 32
     /// Longest text in bytes, as in the request schema.
     public static let maxByteCount = 4096
+    /// More parts than any request may become calls. Products of long lists could be millions.
+    static let maxParts = 320
 
     let nodes: [Node]
 

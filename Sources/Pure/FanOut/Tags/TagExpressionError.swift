@@ -77,7 +77,7 @@ extension TagExpressionError: CustomStringConvertible {
         case .cannotBeSplit(let size):
             "the expression joins \(size) tags by '&&'; \(TagExpression.maxTagsOtherwise) are allowed in one call, and '&&' cannot be "
                 + "split over several"
-        case .tooManyParts: "the expression would have to be split into more than \(TagFormula.maxParts) calls"
+        case .tooManyParts: "the expression would have to be split into more than \(TagExpression.maxParts) calls"
         case .tooIntricate: "the expression repeats its tags in too many ways to be split; use fewer, or several requests"
         case .reachesNobody: "the expression contradicts itself, so that it reaches no device"
         }

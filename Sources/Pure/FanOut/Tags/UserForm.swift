@@ -50,21 +50,3 @@ enum UserForm {
         }
     }
 }
-
-extension TagPattern {
-    /// The form of a name in its tag, or nil where the name is not changed. Throws the fault of a name that makes no tag,
-    /// without a pointer. It does not repeat the name.
-    func form(of name: Span<UInt8>) throws(RequestFault) -> [UInt8]? {
-        if UserForm.isOwn(name, longest: longestName) { return nil }
-        guard areUsers else {
-            try check(name)
-            return nil
-        }
-        guard let text = String(validating: name.indices.map { name[$0] }, as: UTF8.self), UserName.isAddressable(text) else {
-            throw RequestFault(.tagExpressionInvalid, at: "", message: UserName.refusal)
-        }
-        let form = UserForm.requested(text, longest: longestName)
-        guard form.count <= longestName else { throw tooLong(form.count) }
-        return form
-    }
-}

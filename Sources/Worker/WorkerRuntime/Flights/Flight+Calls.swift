@@ -32,6 +32,9 @@ extension Flight {
         if report.firstAttemptAt == nil { report.firstAttemptAt = time }
     }
 
+    /// The detail of an answer that is not the hub's.
+    private static let foreignAnswer = Array("the answer is no hub's, as that of a sign-in page, a proxy or another server".utf8)
+
     /// Notes an answer to a call, with its texts.
     func noteAnswer(_ reply: HubAnswer, toCall index: Int, text answer: borrowing Answer) {
         report.calls[index].httpStatus = reply.status
@@ -41,7 +44,7 @@ extension Flight {
         if let id = reply.notificationID { report.calls[index].notificationID = report.keep(answer.text(id)) }
         if let id = reply.trackingID { report.calls[index].trackingID = report.keep(answer.text(id)) }
         if let detail = reply.detail { report.calls[index].detail = report.keep(answer.text(detail)) }
-        if reply.isForeign { report.calls[index].detail = report.keep(HubPort.foreignAnswer.span) }
+        if reply.isForeign { report.calls[index].detail = report.keep(Self.foreignAnswer.span) }
     }
 
     /// Notes that a call ended without an answer.
@@ -101,14 +104,14 @@ extension Flight {
         resume(after: history)
     }
 
-    /// Goes to a hub.
-    func route(to port: HubPort) { self.port = port.number }
+    /// Goes to the hub of a number.
+    func route(toHub number: Int) { port = number }
 
-    /// Joins its tenant's queue at a hub. A request whose calls are planned is divided among hubs no more.
+    /// Joins its tenant's queue at its hub. A request whose calls are planned is divided among hubs no more.
     ///
     /// - Returns: Whether its calls can be made there. False if it has no hub, or several.
-    func joinQueue(of port: HubPort) -> Bool {
-        tenant = port.ready.fresh(in: lane).queue(of: tenant)
+    func joinQueue(of tenant: TenantID) -> Bool {
+        self.tenant = tenant
         defer { spread = nil }
         return routeFault == nil && spread == nil
     }

@@ -3,6 +3,16 @@ import PushModel
 
 /// The hub that a request goes to.
 extension Flight {
+    /// The destination of a request.
+    struct Destination: Equatable {
+        /// The hub's number: of several hubs the first one's. Of none, that of some hub in use.
+        var port: Int
+        /// The spread to whose hubs its parts go, by number, when it goes to several.
+        var spread: Int?
+        /// The reason that it goes to no hub, if it does not.
+        var fault: HubRouter.Fault?
+    }
+
     /// Notes whose request it is.
     func nameTenant() { tenant = namedTenant }
 
@@ -13,7 +23,7 @@ extension Flight {
     }
 
     /// Notes the destination of the request. The pool must hear of it (`FlightPool.moved`).
-    func setDestination(_ destination: HubPorts.Destination) {
+    func setDestination(_ destination: Destination) {
         port = destination.port
         spread = destination.spread
         routeFault = destination.fault

@@ -69,3 +69,29 @@ extension HubPort {
             [.hub: .string(name), .reason: .string(reason)])
     }
 }
+
+/// The telemetry polls of one loop.
+struct OutcomePolling {
+    /// The number of polls that may wait for their turn. More are deferred, because behind them in a lane others would wait that
+    /// are no polls.
+    static let maximumWaiting = 1024
+
+    var queue = FIFO<WaitingCall>()
+    var allowance = PollAllowance()
+    /// The rest that the hub asked for when it was asked for an outcome. Sends go on.
+    var pause = HubPause()
+    /// True if the hub says nothing of any notification. It is not asked any more, for as long as the worker runs.
+    var isRefused = false
+    /// True if it was said that calls cannot be followed for want of something of ours.
+    var isAbsenceKnown = false
+
+    var hasRoom: Bool { queue.count < Self.maximumWaiting }
+}
+
+extension ExchangeID {
+    /// The exchange of a flight's telemetry poll. Numbers below zero set such apart from calls.
+    static func poll(of flight: Flight) -> Int { ~ExchangeID(flight, call: 0).number }
+
+    /// True if the exchange is the poll of what `flight` carries now.
+    func isPoll(of flight: Flight) -> Bool { flight.isActive && number >> 48 == Int(flight.generation & 0x7FFF) }
+}

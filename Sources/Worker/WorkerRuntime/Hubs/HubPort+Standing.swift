@@ -12,9 +12,6 @@ import PushModel
 /// The question goes through the hub's own connections, but is no call: it has no place among them and no part of the rate. Where the
 /// circuit is not closed, it is the probe.
 extension HubPort {
-    /// The detail of an answer that is not the hub's.
-    static let foreignAnswer = Array("the answer is no hub's, as that of a sign-in page, a proxy or another server".utf8)
-
     /// Reads the answer to a send. A success without a mark of a hub is not this hub's once it has named a notification.
     func read(_ answer: borrowing Answer, now: Timestamp) -> HubAnswer {
         var reply = HubAnswer(answer, toSend: true, now: now.milliseconds)

@@ -15,16 +15,6 @@ import PushModel
 /// Belongs to the loop's thread. A class, so that a call with it copies nothing: a value would be copied for each request, with a count of
 /// references for each array in it.
 final class HubPorts: Sequence {
-    /// Routes.
-    struct Destination: Equatable {
-        /// The hub's number: of several hubs the first one's. Of none, that of some hub in use.
-        var port: Int
-        /// The spread to whose hubs its parts go, by number, when it goes to several.
-        var spread: Int?
-        /// The reason that it goes to no hub, if it does not.
-        var fault: HubRouter.Fault?
-    }
-
     private var ports: [HubPort] = []
     /// The ports that this turn looks at, by number.
     private var marked: [Int] = []
@@ -107,14 +97,14 @@ extension HubPorts {
 // Routes.
 extension HubPorts {
     /// The destination of a request, of which the tenant is known.
-    func route(of request: borrowing PushRequest, tenant: TenantID) -> Destination {
+    func route(of request: borrowing PushRequest, tenant: TenantID) -> Flight.Destination {
         do throws(HubRouter.Fault) {
             switch try routes.route(of: request, tenant: tenant) {
-            case .hub(let number): return Destination(port: number)
-            case .parts(let spread): return Destination(port: routes.spreads[spread].numbers[0], spread: spread)
+            case .hub(let number): return Flight.Destination(port: number)
+            case .parts(let spread): return Flight.Destination(port: routes.spreads[spread].numbers[0], spread: spread)
             }
         } catch {
-            return Destination(port: ports.firstIndex { !$0.isRetired } ?? 0, fault: error)
+            return Flight.Destination(port: ports.firstIndex { !$0.isRetired } ?? 0, fault: error)
         }
     }
 

@@ -5,60 +5,6 @@ import Kafka
 import Observability
 import PushModel
 
-/// The role of the records of a partition.
-enum PartitionRole: Equatable {
-    /// New requests of a lane.
-    case requests(Lane)
-    /// Requests that wait in a delay lane, by its place in `DelayLanes.lengths`.
-    case delay(Int)
-    /// Large requests, and what became of their parts.
-    case parents
-    /// Requests with ordering keys that wait, and those behind them.
-    case held
-
-    /// That of a partition that the group assigned.
-    init(of partition: TopicPartition, in topics: Topics) {
-        if let lane = topics.delays.firstIndex(of: partition.topic) {
-            self = .delay(lane)
-        } else if partition.topic == topics.parents {
-            self = .parents
-        } else if partition.topic == topics.held {
-            self = .held
-        } else {
-            self = .requests(Lane.allCases.first { topics.requests(of: $0) == partition.topic } ?? .normal)
-        }
-    }
-
-    /// The same, as far as it says how a partition begins.
-    var kind: AssignmentPlan.Kind {
-        switch self {
-        case .requests: .requests
-        case .delay: .delayed
-        case .parents: .parents
-        case .held: .held
-        }
-    }
-
-    /// True if the partition has new requests.
-    var hasRequests: Bool { lane != nil }
-
-    /// The lane of its new requests, or nil when it has none.
-    var lane: Lane? { if case .requests(let lane) = self { lane } else { nil } }
-
-    /// True if publishers write to it. The others are written by workers and by replays.
-    var isOpen: Bool { hasRequests && self != .requests(.own) }
-
-    /// The bytes that a record may have with key and headers. Any request of a publisher may have to wait in a topic of ours, with its history
-    /// and our headers beside its own. Brokers take 1,048,588 by default.
-    var largestRecord: Int { isOpen ? 900_000 : Self.largestOwnRecord }
-
-    /// The same for a record that pushfan writes.
-    static let largestOwnRecord = 1_040_000
-
-    /// True if its records say whose they are, because groups share the topic.
-    var namesGroup: Bool { kind == .delayed || kind == .held }
-}
-
 /// One assigned partition, as the loop sees it.
 struct PartitionState {
     let id: TopicPartition
@@ -357,6 +303,45 @@ extension StartOffset {
     }
 }
 
+extension PartitionState {
+    /// Says of a partition that begins up to where outcomes are known, and returns how many are. One that waits for its records does so
+    /// when it begins.
+    mutating func findKnown(in known: inout UncommittedResults<OutcomeBatch>) -> Int {
+        guard known.count > 0, role.hasRequests, left != .unanswered else { return 0 }
+        let found = known.noteStart(Membership.Partition(id), at: recorded)
+        knownEnd = found.end
+        return found.count
+    }
+
+    /// True if it holds requests up until records are read that say where it begins. A delay lane holds up none that could be sent now.
+    var awaitsReading: Bool { left == .unanswered && role.kind != .delayed }
+}
+
+extension OfferedBatch.Lost {
+    /// A partition that is forgotten, or nil if it has no requests.
+    init?(_ partition: PartitionState, in slot: Int) {
+        guard partition.role.hasRequests else { return nil }
+        self.init(slot: slot, partition: partition.id, committed: partition.committed)
+    }
+}
+
+extension [PartitionState] {
+    /// The slots of those of which records have to be read that say where they begin.
+    var unanswered: [TopicPartition: Int] {
+        Dictionary(uniqueKeysWithValues: indices.filter { self[$0].left == .unanswered }.map { (self[$0].id, $0) })
+    }
+}
+
+extension AssignmentPlan.RefusedPartitions {
+    /// Those of an assignment that are not read, or nil when there are none.
+    init?(of partitions: [PartitionState]) {
+        self.init(
+            partitions.indices.compactMap { slot in
+                partitions[slot].refusal.map { (slot: slot, count: partitions[slot].refusedCount, cause: $0) }
+            })
+    }
+}
+
 extension LeftPartitions {
     /// Those of an assignment that are left. A delay lane of which records are still being read holds up no request that could be sent
     /// now, so that it is no trouble.
@@ -366,17 +351,5 @@ extension LeftPartitions {
                 guard let cause = partition.left, cause != .unanswered || partition.role.kind != .delayed else { return nil }
                 return (name: "\(partition.id)", cause: cause)
             })
-    }
-}
-
-extension StartRule.Cause {
-    /// Its meaning for a partition that ends before the group's position.
-    var meaning: StaticString {
-        switch self {
-        case .lostEnd: "a partition has lost all its records; what is published from now on is sent"
-        case .lostRecord: "a partition has lost its end; it is not read until an operator decides"
-        case .recreated: "a topic was recreated; its partition is read from the start"
-        case .unknownEnd, .noPosition: "a partition ends before the group's position; it was recreated or has lost records"
-        }
     }
 }

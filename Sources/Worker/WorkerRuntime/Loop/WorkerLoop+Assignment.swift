@@ -119,7 +119,7 @@ extension WorkerLoop {
         for message in plan.messages { log.error(.kafkaError, message.meaning, message.fields(of: positions.map(\.partition))) }
         guard startReading(plan, states: states, controlEnd: ends.control) else { return }
         partitions = states
-        noteKnown(offered.begin(&partitions))
+        noteKnown(partitions.indices.reduce(0) { $0 + partitions[$1].findKnown(in: &offered.known) })
         marks = PartitionMarks(partitions)
         membership.noteStart(isOpening: plan.isOpening, awaitsLeader: plan.awaitsLeader, now: now, at: wallClock)
         noteOwnership(plan.requests.count, of: ends.requestCount)
@@ -173,7 +173,7 @@ extension WorkerLoop {
 
     /// Has the records read in the background that say where the rest of the partitions begin.
     private func probeOn(_ probes: [PartitionProbe]) {
-        laterStarts.begin(probes, of: partitions, configuration: configuration, clock: clock, wakeUp: control.wakeUp)
+        laterStarts.begin(probes, of: partitions.unanswered, configuration: configuration, clock: clock, wakeUp: control.wakeUp)
         guard !probes.isEmpty else { return }
         log.info(
             .rebalanced, "records are read that say where partitions begin; the others go on", [.count: LogValue(probes.count)])
@@ -182,13 +182,13 @@ extension WorkerLoop {
     /// Says which partitions are left, and how far the records are read that say where some of those begin.
     func noteLeft() {
         let states = marks.keepLeft(of: partitions)
-        health.left(LeftPartitions(of: states), progress: laterStarts.progressText(of: states))
+        health.left(LeftPartitions(of: states), progress: laterStarts.progressText(of: states.first(where: \.awaitsReading)?.id))
     }
 
     /// Says which partitions are not read because no one has said where they begin, and how to say it, and that the group is
     /// joined.
     func noteRefused(_ refusal: AssignmentPlan.RefusedPartitions?) {
-        let reason = refusal?.reason(of: partitions, group: configuration.groupID)
+        let reason = refusal?.reason(group: configuration.groupID) { (partitions[$0].id, partitions[$0].role) }
         health.refused(reason)
         noteLeft()
         health.joined()
@@ -280,7 +280,7 @@ extension WorkerLoop {
     /// Forgets the assignment and everything that belongs to it, but for outcomes that count if it comes back as it was.
     private func forgetAssignment() {
         laterStarts.end()
-        offered.keep(outbox, of: partitions)
+        offered.keep(outbox, of: partitions.indices.compactMap { OfferedBatch.Lost(partitions[$0], in: $0) })
         for flight in flights.flights where flight.isActive { abandon(flight) }
         // A family moves the series behind the one that goes.
         for state in partitions.reversed() { metrics.forgetLag(of: state.id) }

@@ -74,7 +74,7 @@ extension WorkerLoop {
         findHub(of: flight)
         let port = ports[flight.port]
         former.handOver(flight, to: port)
-        guard flight.joinQueue(of: port) else {
+        guard flight.joinQueue(of: port.queue(of: flight)) else {
             if flight.routeFault != nil, holdUnrouted(flight) { return }
             endUnrouted(flight)
             return

@@ -36,7 +36,7 @@ extension WorkerLoop {
         for message in plan.messages { log.error(.kafkaError, message.meaning, message.fields(of: [finding.partition])) }
         partitions[slot] = partitionState(
             planned, of: finding.partition, at: committed, siblings: partitions[slot].siblingCount)
-        noteKnown(offered.begin(&partitions[slot]))
+        noteKnown(partitions[slot].findKnown(in: &offered.known))
         membership.beganLater(isOpening: partitions[slot].isClosed)
         marks.begin(slot, as: partitions[slot])
         if partitions[slot].role == .parents { parents.begin(slot, planned: planned) }

@@ -11,7 +11,7 @@ extension WorkerLoop {
         let orders = lend(&flight.request) {
             controlTopic.orders.limits(of: $0, hub: port.name, lane: flight.lane.name, now: orderTime)
         }
-        guard let line = limited.line(of: flight, at: port, among: orders) else { return true }
+        guard let line = limited.line(of: flight, at: port.number, among: orders) else { return true }
         if limited.waiting.begins(line, now: now) { return true }
         if limited.waiting.hasRoom(in: line, wasDeferred: flight.delayed != nil)
             || !deferLimited(flight, in: line, until: orders.filter { line.orders.contains($0.id) }.map(\.until).max())

@@ -17,7 +17,7 @@ extension WorkerLoop {
             guard ports.routes.isSettling(now) else { return finish(flight, poll: poll, outcome: .unavailable) }
             return askLater(flight, poll: poll, after: DelayPolicy.shortestStay)
         }
-        flight.route(to: port)
+        flight.route(toHub: port.number)
         flights.moved(flight)
         if port.polls.isRefused {
             finish(flight, poll: poll, outcome: .unavailable)

@@ -153,7 +153,7 @@ extension WorkerLoop {
         if flight.tenant != .none { scheduler.buffers.noteTenant(in: lane, now: now) }
         guard hasTenants(lane) else { return .isTenantChecked }
         let port = ports[flight.port]
-        flight.join(port.ready.fresh(in: lane).queue(of: flight.tenant))
+        flight.join(port.queue(of: flight))
         let isTenantFull =
             scheduler.buffers.hasRecords(of: flight.tenant, at: port.number, in: lane)
             || !mayHaveMoreCalls(flight.tenant, in: lane, at: port, flight: flight)
@@ -240,7 +240,7 @@ extension WorkerLoop {
     /// Logs what is said once for each assignment.
     func sayNotices() {
         for notice in scheduler.takeNotices() {
-            let fields = notice.fields(heldTopic: configuration.topics.held, partitions: partitions)
+            let fields = notice.fields(heldTopic: configuration.topics.held) { partitions[$0].id }
             log.warning(.requestDelayed, notice.message, fields)
         }
     }

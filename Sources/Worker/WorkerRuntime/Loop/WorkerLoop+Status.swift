@@ -60,7 +60,7 @@ extension WorkerLoop {
         let orders = facts.held.counts(at: wallClock)
         metrics.wait(by: orders, at: wallClock)
         let status = LoopStatus(
-            worker: configuration.workerID, mode: mode.name, at: wallClock,
+            worker: configuration.workerID, mode: mode.rawValue, at: wallClock,
             hubs: ports.filter { !$0.isClosed }.map {
                 $0.status(bufferedCount: scheduler.buffers.count(at: $0.number), now: now, wallClock: wallClock)
             },

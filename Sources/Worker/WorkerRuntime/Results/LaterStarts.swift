@@ -16,14 +16,13 @@ struct LaterStarts {
     var open: [TopicPartition: PartitionProbe] { probe?.open ?? [:] }
 
     /// Reads on in the background until the probes have their answers, of which `wakeUp` tells. What was read before an assignment ended
-    /// is not read again.
+    /// is not read again. `slots` are those of all partitions that are unanswered.
     mutating func begin(
-        _ probes: [PartitionProbe], of partitions: [PartitionState], configuration: WorkerConfiguration, clock: WorkerClock,
+        _ probes: [PartitionProbe], of slots: [TopicPartition: Int], configuration: WorkerConfiguration, clock: WorkerClock,
         wakeUp: WakeUp
     ) {
         progress = [:]
-        let unanswered = partitions.indices.filter { partitions[$0].left == .unanswered }
-        slots = Dictionary(uniqueKeysWithValues: unanswered.map { (partitions[$0].id, $0) })
+        self.slots = slots
         if !probes.isEmpty { probe = StartProbe(probes, configuration: configuration, clock: clock, wakeUp: wakeUp) }
     }
 
@@ -47,9 +46,8 @@ struct LaterStarts {
         return nil
     }
 
-    /// The progress of the first partition that holds requests up, in words. Nil if none does.
-    func progressText(of partitions: [PartitionState]) -> String? {
-        let first = partitions.first { $0.left == .unanswered && $0.role.kind != .delayed }
-        return first.flatMap { open[$0.id] }.map { "\($0.partition): \(LoopStatus.Reading($0).text)" }
+    /// The progress of reading a partition, in words. Nil if it is not read.
+    func progressText(of partition: TopicPartition?) -> String? {
+        partition.flatMap { open[$0] }.map { "\($0.partition): \(LoopStatus.Reading($0).text)" }
     }
 }

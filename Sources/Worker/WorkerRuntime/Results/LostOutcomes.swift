@@ -3,16 +3,23 @@ import Kafka
 import PushModel
 
 extension OfferedBatch {
+    /// A partition of requests that is forgotten, and its position.
+    struct Lost {
+        var slot: Int
+        var partition: TopicPartition
+        var committed: LedgerCommit?
+    }
+
     /// Keeps what is known and not committed of partitions that are forgotten. If there are any, what is offered belongs to them.
-    mutating func keep(_ outbox: borrowing OutcomeBatch, of partitions: [PartitionState]) {
+    mutating func keep(_ outbox: borrowing OutcomeBatch, of partitions: [Lost]) {
         guard !partitions.isEmpty else { return }
         var entries = outbox.knownEntries()
         if let job { entries.merge(job.batch.knownEntries(isWritten: job.standing == .written)) { $0 + $1 } }
-        for slot in partitions.indices where partitions[slot].role.hasRequests {
-            let next = slots.firstIndex(of: slot).flatMap { job?.offsets[$0] }
+        for lost in partitions {
+            let next = slots.firstIndex(of: lost.slot).flatMap { job?.offsets[$0] }
             known.noteLost(
-                Membership.Partition(partitions[slot].id),
-                at: [partitions[slot].committed, next.map { LedgerCommit($0) }].compactMap { $0 }, knowing: entries[slot] ?? [])
+                Membership.Partition(lost.partition), at: [lost.committed, next.map { LedgerCommit($0) }].compactMap { $0 },
+                knowing: entries[lost.slot] ?? [])
         }
     }
 
@@ -24,20 +31,6 @@ extension OfferedBatch {
             guard let place = slots.firstIndex(of: slot) else { continue }
             known.replace(with: entries, of: Membership.Partition(job.offsets[place].partition))
         }
-    }
-
-    /// Says of partitions that begin up to where outcomes are known. Returns how many are.
-    mutating func begin(_ partitions: inout [PartitionState]) -> Int {
-        partitions.indices.reduce(0) { $0 + begin(&partitions[$1]) }
-    }
-
-    /// Says of one partition that begins up to where outcomes are known, and returns how many are. Of one that waits for its
-    /// records, it says so when it begins.
-    mutating func begin(_ partition: inout PartitionState) -> Int {
-        guard known.count > 0, partition.role.hasRequests, partition.left != .unanswered else { return 0 }
-        let found = known.noteStart(Membership.Partition(partition.id), at: partition.recorded)
-        partition.knownEnd = found.end
-        return found.count
     }
 }
 

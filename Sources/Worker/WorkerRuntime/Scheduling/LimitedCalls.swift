@@ -54,10 +54,10 @@ final class LimitedCalls {
     /// The lowest rate that orders set for a hub, or nil without any.
     func rate(ofHub name: String) -> Int? { [hubRates[name], commonRate].compactMap(\.self).min() }
 
-    /// The line in which a call waits that some orders concern, or nil if none of them is a limit of more than a hub.
-    func line(of flight: Flight, at port: HubPort, among orders: [OrderRecord]) -> LimitedLine? {
+    /// The line in which a call at the hub of a number waits that some orders concern, or nil if none of them is a limit of more than a hub.
+    func line(of flight: Flight, at hub: Int, among orders: [OrderRecord]) -> LimitedLine? {
         let ids = Set(orders.map(\.id).filter(waiting.contains))
-        return ids.isEmpty ? nil : LimitedLine(hub: port.number, lane: flight.lane.rawValue, orders: ids.sorted())
+        return ids.isEmpty ? nil : LimitedLine(hub: hub, lane: flight.lane.rawValue, orders: ids.sorted())
     }
 }
 

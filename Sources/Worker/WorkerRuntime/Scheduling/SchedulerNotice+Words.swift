@@ -15,17 +15,17 @@ extension Scheduler.Notice {
         }
     }
 
-    /// The fields of the log's line.
-    func fields(heldTopic: String, partitions: [PartitionState]) -> KeyValuePairs<LogKey, LogValue> {
+    /// The fields of the log's line. `partition` finds the partition of a slot.
+    func fields(heldTopic: String, partition: (Int) -> TopicPartition) -> KeyValuePairs<LogKey, LogValue> {
         switch self {
         case .heldMissing(let number), .heldLate(let number): return [.topic: .string(heldTopic), .partition: LogValue(number)]
         case .heldFull(let slot, let count):
-            let id = partitions[slot].id
+            let id = partition(slot)
             return [.topic: .string(id.topic), .partition: LogValue(id.partition), .count: LogValue(count)]
         case .foreign(let slot, let group):
             let reason =
                 "they belong to the group '\(group)', and are left to it; if it is no more, `pushfan group adopt` takes them over"
-            return [.topic: .string(partitions[slot].id.topic), .reason: .string(reason)]
+            return [.topic: .string(partition(slot).topic), .reason: .string(reason)]
         }
     }
 }

@@ -4,22 +4,22 @@ import Kafka
 import Observability
 import PushModel
 
-/// The worker's metrics, with the series that every request touches looked up once.
+/// The worker's metrics, with this loop's share of those that all loops set.
 final class WorkerMetrics {
     private let metrics: PushfanMetrics
     private let gauges: LoopGauges
     private let loop: Int
     /// The counts of this loop alone, for its status.
     let tally = LoopTally()
-    let unknownFields: Counter
-    let requestsElsewhere: Counter
-    let resultsPublished: Counter
-    let resultsFailed: Counter
-    let commitFailures: Counter
-    let rebalances: Counter
-    let cancellations: Gauge
-    let cancellationsForgotten: Counter
-    let requestsExpanded: Counter
+    var unknownFields: Counter { metrics.unknownFields }
+    var requestsElsewhere: Counter { metrics.requestsElsewhere }
+    var resultsPublished: Counter { metrics.resultsPublished }
+    var resultsFailed: Counter { metrics.resultsFailed }
+    var commitFailures: Counter { metrics.commitFailures }
+    var rebalances: Counter { metrics.rebalances }
+    var cancellations: Gauge { metrics.cancellations }
+    var cancellationsForgotten: Counter { metrics.cancellationsForgotten }
+    var requestsExpanded: Counter { metrics.requestsExpanded }
     let parentsOpen: GaugeShare
     let assignedPartitions: GaugeShare
     /// The age of what was not read yet, by lane, and by delay lane.
@@ -31,15 +31,6 @@ final class WorkerMetrics {
         self.metrics = metrics
         self.gauges = gauges
         self.loop = loop
-        unknownFields = metrics.unknownFields
-        requestsElsewhere = metrics.requestsElsewhere
-        resultsPublished = metrics.resultsPublished
-        resultsFailed = metrics.resultsFailed
-        commitFailures = metrics.commitFailures
-        rebalances = metrics.rebalances
-        cancellations = metrics.cancellations
-        cancellationsForgotten = metrics.cancellationsForgotten
-        requestsExpanded = metrics.requestsExpanded
         parentsOpen = gauges.parentsOpen.share(of: loop)
         assignedPartitions = gauges.assignedPartitions.share(of: loop)
         lagSeconds = gauges.lagSeconds.map { $0.share(of: loop) }

@@ -25,8 +25,7 @@ struct StatusRecord {
     private struct Loop {
         let place: Int
         let head: [UInt8]
-        var hubs: [(place: Int, bytes: [UInt8])] = []
-        var partitions: [(place: Int, bytes: [UInt8])] = []
+        var pieces: [(isHub: Bool, place: Int, bytes: [UInt8])] = []
     }
 
     /// A hub or a partition. Those with lower ranks go first, and of one rank those since an earlier time.
@@ -64,8 +63,8 @@ struct StatusRecord {
             if index > 0 { writer.append(",") }
             writer.append(loop.head.span)
             let status = statuses[loop.place]
-            writer.append("hubs", pieces: loop.hubs, of: status.hubs.count)
-            writer.append("partitions", pieces: loop.partitions, of: status.partitions.count)
+            writer.append("hubs", pieces: loop.pieces.filter(\.isHub), of: status.hubs.count)
+            writer.append("partitions", pieces: loop.pieces.filter { !$0.isHub }, of: status.partitions.count)
             writer.append("}")
         }
         writer.append("]")
@@ -105,11 +104,7 @@ struct StatusRecord {
                 continue
             }
             room -= writer.count + 1
-            if piece.isHub {
-                loops[piece.loop].hubs.append((piece.place, writer.bytes))
-            } else {
-                loops[piece.loop].partitions.append((piece.place, writer.bytes))
-            }
+            loops[piece.loop].pieces.append((piece.isHub, piece.place, writer.bytes))
         }
     }
 
@@ -168,15 +163,8 @@ struct StatusRecord {
 
 extension ByteWriter {
     /// Appends a list, and how many of all are not in it.
-    fileprivate mutating func append(_ name: StaticString, pieces: [(place: Int, bytes: [UInt8])], of count: Int) {
-        append(",\"")
-        append(name)
-        append("\":[")
-        for (index, piece) in pieces.sorted(by: { $0.place < $1.place }).enumerated() {
-            if index > 0 { append(",") }
-            append(piece.bytes.span)
-        }
-        append("]")
+    fileprivate mutating func append(_ name: StaticString, pieces: [(isHub: Bool, place: Int, bytes: [UInt8])], of count: Int) {
+        add(name, list: pieces.sorted { $0.place < $1.place }) { $0.append($1.bytes.span) }
         guard pieces.count < count else { return }
         append(",\"")
         append(name)

@@ -68,14 +68,12 @@ extension ByteWriter {
     /// Appends what waits for hubs that settings do not have, as a member after others, or nothing where nothing does.
     private mutating func append(unknown hubs: [UnroutedWaits.Count]) {
         guard !hubs.isEmpty else { return }
-        append(",\"unknown_hubs\":[")
-        for (index, hub) in hubs.enumerated() {
-            append(index > 0 ? ",{\"hub\":" : "{\"hub\":")
-            append(json: hub.hub)
-            add("waiting", value: Int64(hub.count))
-            append("}")
+        add("unknown_hubs", list: hubs) { writer, hub in
+            writer.append("{\"hub\":")
+            writer.append(json: hub.hub)
+            writer.add("waiting", value: Int64(hub.count))
+            writer.append("}")
         }
-        append("]")
     }
 
     /// Appends the counts since the process began as members after others.
@@ -139,6 +137,17 @@ extension ByteWriter {
             append("}")
         }
         append("}")
+    }
+
+    /// Appends a list as a member after others.
+    mutating func add<Item>(_ name: StaticString, list: [Item], element: (inout ByteWriter, Item) -> Void) {
+        begin(name)
+        append("[")
+        for (index, item) in list.enumerated() {
+            if index > 0 { append(",") }
+            element(&self, item)
+        }
+        append("]")
     }
 
     private mutating func begin(_ name: StaticString) {

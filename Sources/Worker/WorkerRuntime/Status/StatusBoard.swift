@@ -41,17 +41,9 @@ public final class StatusBoard: Sendable {
         for (index, status) in statuses.enumerated() {
             if index > 0 { writer.append(",") }
             writer.appendHead(of: status)
-            writer.append(",\"hubs\":[")
-            for (index, hub) in status.hubs.enumerated() {
-                if index > 0 { writer.append(",") }
-                writer.append(hub)
-            }
-            writer.append("],\"partitions\":[")
-            for (index, partition) in status.partitions.enumerated() {
-                if index > 0 { writer.append(",") }
-                writer.append(partition)
-            }
-            writer.append("]}")
+            writer.add("hubs", list: status.hubs) { $0.append($1) }
+            writer.add("partitions", list: status.partitions) { $0.append($1) }
+            writer.append("}")
         }
         writer.append("]}\n")
         return writer.bytes

@@ -4,7 +4,6 @@ final class HubHealth {
     /// The reason that the hub does not count as one that works, in a sentence. Nil when it does. Before the first word of its
     /// port it does not.
     private(set) var problem: String? = "not called yet"
-    private var hasLeft = false
 
     init(_ worker: WorkerHealth) {
         self.worker = worker
@@ -13,15 +12,11 @@ final class HubHealth {
 
     /// Says how the hub is.
     func show(_ new: String?) {
-        guard !hasLeft, new != problem else { return }
+        guard new != problem else { return }
         problem = new
         worker.reportHubs()
     }
 
     /// The hub is not used any more.
-    func leave() {
-        guard !hasLeft else { return }
-        hasLeft = true
-        worker.left(self)
-    }
+    func leave() { worker.left(self) }
 }

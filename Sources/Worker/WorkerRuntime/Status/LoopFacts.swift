@@ -62,15 +62,3 @@ struct LoopFacts {
     /// Counts what was finished since the last call. To be called once a second.
     mutating func measureRate(now: MonotonicTime) { finishRate.add(finishedCount, at: now) }
 }
-
-extension Membership.Mode {
-    /// Its name in the status.
-    var name: String {
-        switch self {
-        case .running: "running"
-        case .revoking: "revoking"
-        case .stopping: "stopping"
-        case .stopped: "stopped"
-        }
-    }
-}

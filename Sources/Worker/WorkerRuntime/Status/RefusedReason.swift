@@ -3,22 +3,13 @@ import Kafka
 import PushModel
 
 extension AssignmentPlan.RefusedPartitions {
-    /// Those of an assignment that are not read, or nil when there are none.
-    init?(of partitions: [PartitionState]) {
-        self.init(
-            partitions.indices.compactMap { slot in
-                partitions[slot].refusal.map { (slot: slot, count: partitions[slot].refusedCount, cause: $0) }
-            })
-    }
-
-    /// The things that an operator has to know and to do.
-    func reason(of partitions: [PartitionState], group: String) -> String {
+    /// The things that an operator has to know and to do. `partition` finds the partition of a slot.
+    func reason(group: String, partition: (Int) -> (id: TopicPartition, role: PartitionRole)) -> String {
         let waiting = zip(slots, counts).filter { $0.1 > 0 }
-        let names = waiting.prefix(3).map { "\(partitions[$0.0].id) (\($0.1))" }.joined(separator: ", ")
+        let names = waiting.prefix(3).map { "\(partition($0.0).id) (\($0.1))" }.joined(separator: ", ")
         let all = names + (waiting.count > 3 ? " and \(waiting.count - 3) more" : "")
         let count = waiting.reduce(Int64(0)) { $0.addingSaturated($1.1) }
-        let isOfRequests = partitions[slots[0]].role.hasRequests
-        let places = waiting.prefix(3).map { partitions[$0.0].id }.map { "\($0.topic):\($0.partition)" }.joined(separator: " ")
+        let places = waiting.prefix(3).map { partition($0.0).id }.map { "\($0.topic):\($0.partition)" }.joined(separator: " ")
         let command = "stop the group's workers and run `pushfan group start --at finished"
         let effect = ", which sends what has no result (--dry-run shows it; --at beginning sends all, --at end nothing)"
         let otherwise =
@@ -28,7 +19,7 @@ extension AssignmentPlan.RefusedPartitions {
         case .noPosition:
             return
                 "\(count) requests wait in \(all), where the group '\(group)' has no position, "
-                + (isOfRequests ? "some for more than ten minutes: " : "and some may have been sent: ")
+                + (partition(slots[0]).role.hasRequests ? "some for more than ten minutes: " : "and some may have been sent: ")
                 + "\(command)`\(effect)\(otherwise)"
         case .lostRecord:
             return "\(all): the last record that the group '\(group)' had read is gone; it lost records or was recreated: "

@@ -72,12 +72,6 @@ extension WorkerConfiguration {
     /// fleet with a rate would not use it. Without one, it is not worth four requests a second of an idle worker.
     var heartbeatInterval: Duration { hubs.contains { $0.rateLimit > 0 } ? .milliseconds(250) : .seconds(3) }
 
-    /// The first hub.
-    public var hub: HubConfiguration {
-        get { hubs[0].hub }
-        set { hubs[0].hub = newValue }
-    }
-
     /// The first hub's name in results, metrics and requests. The default hub's goes with it.
     public var hubName: String {
         get { hubs[0].name }
@@ -85,41 +79,5 @@ extension WorkerConfiguration {
             if defaultHub == hubs[0].name { defaultHub = newValue }
             hubs[0].name = newValue
         }
-    }
-
-    /// Connections to the first hub.
-    public var connections: ConnectionPoolConfiguration {
-        get { hubs[0].connections }
-        set { hubs[0].connections = newValue }
-    }
-
-    /// The time that one call to the first hub may take.
-    public var requestTimeout: Duration {
-        get { hubs[0].requestTimeout }
-        set { hubs[0].requestTimeout = newValue }
-    }
-
-    /// Calls to the first hub that one loop may have in flight at once.
-    public var maxInFlight: Int {
-        get { hubs[0].maxInFlight }
-        set { hubs[0].maxInFlight = newValue }
-    }
-
-    /// True if fewer calls are in flight when the first hub gets slow or loses them.
-    public var adaptsConcurrency: Bool {
-        get { hubs[0].adaptsConcurrency }
-        set { hubs[0].adaptsConcurrency = newValue }
-    }
-
-    /// Calls per second that all workers together may make to the first hub.
-    public var rateLimit: Int {
-        get { hubs[0].rateLimit }
-        set { hubs[0].rateLimit = newValue }
-    }
-
-    /// True if the outcome of the first hub's calls is followed whose requests do not say.
-    public var tracksOutcomes: Bool {
-        get { hubs[0].tracksOutcomes }
-        set { hubs[0].tracksOutcomes = newValue }
     }
 }

@@ -22,3 +22,15 @@ extension AssignmentPlan.Message {
         }
     }
 }
+
+extension StartRule.Cause {
+    /// Its meaning for a partition that ends before the group's position.
+    var meaning: StaticString {
+        switch self {
+        case .lostEnd: "a partition has lost all its records; what is published from now on is sent"
+        case .lostRecord: "a partition has lost its end; it is not read until an operator decides"
+        case .recreated: "a topic was recreated; its partition is read from the start"
+        case .unknownEnd, .noPosition: "a partition ends before the group's position; it was recreated or has lost records"
+        }
+    }
+}
