@@ -70,9 +70,9 @@ import Testing
         flight.request.notBefore = Self.at(5000)
         flight.begin(epoch: 0, slot: 0, origin: origin, now: Self.at(200), monotonic: 0)
         #expect(flight.waitingSince == Self.at(5000))
-        flight.deadLetter = OutcomeBatch()
+        flight.wait.deadLetter = OutcomeBatch()
         #expect(flight.waitingSince == Self.at(.max), "a record of another group")
-        flight.deadLetter?.add(.deadLetters, of: .init(slot: 0, offset: 0)) { $0.copyValue([1].span) }
+        flight.wait.deadLetter?.add(.deadLetters, of: .init(slot: 0, offset: 0)) { $0.copyValue([1].span) }
         #expect(flight.waitingSince == Self.at(100), "one that nobody understands")
     }
 

@@ -36,8 +36,8 @@ struct FlightTests {
         let origin = RecordOrigin(topic: "t", partition: 0, offset: 0, timestamp: Timestamp(milliseconds: 0))
         func begin() { flight.begin(epoch: 1, slot: 0, origin: origin, now: origin.timestamp, monotonic: 0) }
         begin()
-        flight.calls = [.init(), .init()]
-        _ = flight.calls[1].enter(.inFlight)
+        flight.work.calls = [.init(), .init()]
+        _ = flight.work.calls[1].enter(.inFlight)
         let id = ExchangeID(flight, call: 1)
         #expect(id.belongs(to: flight))
         #expect(id.flight == flight.index && id.call == 1)
@@ -45,8 +45,8 @@ struct FlightTests {
         #expect(!id.belongs(to: flight))
         #expect(pool.take() === flight)
         begin()
-        flight.calls = [.init()]
-        _ = flight.calls[0].enter(.inFlight)
+        flight.work.calls = [.init()]
+        _ = flight.work.calls[0].enter(.inFlight)
         #expect(!id.belongs(to: flight))
         // Even after so many requests that the 15 bits of the generation come round to the same ones.
         flight.generation = flight.generation &- 2 &+ 0x8000
@@ -73,7 +73,7 @@ struct FlightTests {
         let flights = (0..<10).map { _ in pool.take() }
         for (index, flight) in flights.enumerated() {
             flight.begin(epoch: 0, slot: 0, origin: origin, now: Timestamp(milliseconds: 0), monotonic: 0)
-            flight.valueByteCount = index * 100_000
+            flight.place.valueByteCount = index * 100_000
             pool.account(for: flight)
             // What is read again is not counted twice.
             pool.account(for: flight)
@@ -94,7 +94,7 @@ struct FlightTests {
         flight.begin(epoch: 0, slot: 0, origin: origin, now: Timestamp(milliseconds: 0), monotonic: 0)
         let text = Array(("{\"x\":[0" + String(repeating: ",0", count: 250_000) + "]}").utf8)
         try flight.request.document.read(text.span)
-        flight.valueByteCount = text.count
+        flight.place.valueByteCount = text.count
         pool.account(for: flight)
         #expect(pool.byteCount >= 2 * text.count + 250_000 * 20)
         pool.release(flight)
@@ -125,19 +125,19 @@ struct FlightTests {
         let flights = (0..<3).map { _ in pool.take() }
         for (index, flight) in flights.enumerated() {
             flight.begin(epoch: 0, slot: 0, origin: origin, now: Timestamp(milliseconds: 0), monotonic: 0)
-            flight.port = index
-            flight.valueByteCount = 1000
+            flight.route.port = index
+            flight.place.valueByteCount = 1000
             pool.account(for: flight)
         }
         let size = Flight.emptyByteCount + 2000
         #expect(pool.byteCounts == [size, size, size] && pool.byteCount == 3 * size)
         // It goes to another hub now.
-        flights[0].port = 2
+        flights[0].route.port = 2
         pool.moved(flights[0])
         #expect(pool.byteCounts == [0, size, 2 * size] && pool.byteCount == 3 * size)
         // It waits, and its hub changes meanwhile.
         for _ in 0..<2 { pool.discount(flights[1]) }
-        flights[1].port = 3
+        flights[1].route.port = 3
         pool.moved(flights[1])
         #expect(pool.byteCounts == [0, 0, 2 * size, 0] && pool.byteCount == 2 * size)
         for _ in 0..<2 { pool.count(flights[1]) }

@@ -66,8 +66,8 @@ struct HubPortsTests {
         /// The destination of a request with these members.
         func destination(_ members: String, tenant: String? = nil) throws -> HubPorts.Destination {
             let flight = try flight(members + (tenant.map { #","tenant":"\#($0)""# } ?? ""))
-            flight.nameTenant()
-            return lend(&flight.request) { ports.route(of: $0, tenant: flight.tenant) }
+            flight.route.join(flight.namedTenant)
+            return lend(&flight.request) { ports.route(of: $0, tenant: flight.route.tenant) }
         }
 
         func flight(_ members: String) throws -> Flight {
@@ -187,7 +187,7 @@ struct HubPortsTests {
         let stage = try Stage("a", "b", spreads: ["both": ["a", "b"]])
         func member(_ hub: String?) throws -> String {
             let flight = try stage.flight(#""audience":{"broadcast":true}"# + (hub.map { #","hub":"\#($0)""# } ?? ""))
-            flight.setDestination(lend(&flight.request) { stage.ports.route(of: $0, tenant: .none) })
+            flight.route.lead(to: lend(&flight.request) { stage.ports.route(of: $0, tenant: .none) })
             return stage.ports.hubMember(of: flight).text
         }
         func expected(_ name: String) -> String { ResultWriter.hub(name).text }
@@ -242,9 +242,9 @@ struct HubPortsTests {
         // The request that is asked for is counted already.
         var pool = FlightPool()
         let flight = pool.take()
-        flight.valueByteCount = 1000
+        flight.place.valueByteCount = 1000
         pool.account(for: flight)
-        #expect(flight.counted.byteCount > 0)
+        #expect(flight.size.counted.byteCount > 0)
         #expect(stage.ports.hasShare(stage.ports[0], for: flight, among: full, of: memory))
     }
 

@@ -7,14 +7,11 @@ import PushModel
 
 /// The life of a request's calls, as the request and its report have it. `HubPort` changes their phases, and counts them.
 extension Flight {
-    /// The place of the record that holds it now.
-    var place: OutcomeBatch.Origin { .init(slot: slot, offset: offset) }
-
     /// True if a device may have heard of the request: then its history is ours to hand over, or its result ours to write.
     var mustFinish: Bool {
         // Of one from a delay lane that was not sent since, its record says what was.
-        wasSent
-            && (calls.contains(where: \.mayHaveArrived)
+        work.wasSent
+            && (work.calls.contains(where: \.mayHaveArrived)
                 || report.calls.contains { $0.outcome == .success || $0.outcome == .ambiguous })
     }
 
@@ -27,8 +24,7 @@ extension Flight {
     ///   - now: The present moment.
     ///   - time: The same by the wall clock.
     func noteStart(ofCall index: Int, role: CircuitBreaker.Call, token: UInt64, now: MonotonicTime, at time: Timestamp) {
-        calls[index].begin(role: role, token: token, now: now, at: time)
-        wasSent = true
+        work.begin(index, role: role, token: token, now: now, at: time)
         if report.firstAttemptAt == nil { report.firstAttemptAt = time }
     }
 
@@ -55,9 +51,9 @@ extension Flight {
     ///
     /// - Returns: The attempt, which lacks its result and whether another one follows.
     func endAttempt(atCall index: Int, verdict: Verdict, now: MonotonicTime) -> DeliveryReport.Attempt {
-        if verdict.outcome == .ambiguous { calls[index].mayHaveArrived = true }
+        if verdict.outcome == .ambiguous { work.calls[index].mayHaveArrived = true }
         report.calls[index].code = verdict.code
-        let call = calls[index]
+        let call = work.calls[index]
         var attempt = DeliveryReport.Attempt(number: call.attempt, call: index, startedAt: call.startedAtWall)
         attempt.duration = (now - call.startedAt) / 1_000_000
         attempt.code = verdict.code
@@ -70,7 +66,7 @@ extension Flight {
     /// Notes the outcome of a call.
     func noteOutcome(_ outcome: Outcome, ofCall index: Int) {
         report.calls[index].outcome = outcome
-        openCalls -= 1
+        work.openCalls -= 1
     }
 
     /// Notes the reason of a call's end that no answer gave.
@@ -82,78 +78,12 @@ extension Flight {
         report.calls[index].detail = report.keep(text.span)
     }
 
-    /// Cancels the request: none of its calls is begun any more.
-    func cancel(by cancellation: Cancellations.Cancellation) { self.cancellation = cancellation }
-
     /// Goes on with the planned calls where a record says that they were.
-    func resume(after history: DeliveryHistory) {
-        for (index, state) in history.calls.enumerated() {
-            calls[index].resume(state, attempts: report.calls[index].attemptCount)
-            if state.due == nil { openCalls -= 1 }
-        }
-    }
+    func resume(after history: DeliveryHistory) { work.resume(after: history, report: report) }
 
     /// Replaces the planned calls by those that a record has of the request.
     func replaceCalls(by history: DeliveryHistory, report: DeliveryReport) {
         self.report = report
-        calls = history.calls.map { _ in Call() }
-        openCalls = calls.count
-        resume(after: history)
-    }
-
-    /// Goes to a hub.
-    func route(to port: HubPort) { self.port = port.number }
-
-    /// Joins its tenant's queue at a hub. A request whose calls are planned is divided among hubs no more.
-    ///
-    /// - Returns: Whether its calls can be made there. False if it has no hub, or several.
-    func joinQueue(of port: HubPort) -> Bool {
-        tenant = port.ready.fresh(in: lane).queue(of: tenant)
-        defer { spread = nil }
-        return routeFault == nil && spread == nil
-    }
-}
-
-extension Flight.Call {
-    /// Begins an attempt.
-    fileprivate mutating func begin(role: CircuitBreaker.Call, token: UInt64, now: MonotonicTime, at time: Timestamp) {
-        circuitCall = role
-        attempt += 1
-        tokenSerial = token
-        startedAt = now
-        startedAtWall = time
-    }
-
-    /// Keeps the next attempt from being made before a moment.
-    mutating func postpone(until time: Timestamp) { notBefore = time }
-
-    /// Takes down the end of its wait.
-    mutating func wait(until due: MonotonicTime, notBefore: Timestamp?) {
-        self.due = due
-        self.notBefore = notBefore
-    }
-
-    /// Notes that it fails while others succeed.
-    mutating func noteFailsAlone() { failsAlone = true }
-
-    /// Takes its role for the circuit breaker, which hears of the end of an attempt once.
-    mutating func takeCircuitCall() -> CircuitBreaker.Call? {
-        defer { circuitCall = nil }
-        return circuitCall
-    }
-}
-
-extension FlightPool {
-    /// The flight of a call that waits, or nil when the call is in another phase now, or was given up.
-    func flight(of entry: WaitingCall, in phase: Flight.Phase) -> Flight? {
-        let flight = flights[entry.call.flight]
-        let isPresent = flight.isActive && flight.generation == entry.generation
-        return isPresent && flight.calls[entry.call.call].phase == phase ? flight : nil
-    }
-
-    /// The flight of a poll that waits for its turn, or nil when it does not any more.
-    func flight(ofPoll entry: WaitingCall) -> Flight? {
-        let flight = flights[entry.call.flight]
-        return flight.isActive && flight.generation == entry.generation && flight.poll?.phase == .ready ? flight : nil
+        work.replaceCalls(by: history, report: report)
     }
 }

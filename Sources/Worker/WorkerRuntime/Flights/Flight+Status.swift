@@ -12,14 +12,15 @@ extension Flight {
     ///   - now: The present moment.
     /// - Returns: The entry.
     func status(isHead: Bool, timer: Timestamp?, now: Timestamp) -> LoopStatus.Oldest {
-        if isHead, let recheckTime {
+        if isHead, let recheckTime = wait.recheckTime {
             return LoopStatus.Oldest(
-                offset: offset, publishedAt: origin.timestamp, attempt: delayed?.report.attemptCount ?? 0,
-                waitsFor: recheckTime > now ? "timer" : "turn", nextDue: due)
+                offset: place.offset, publishedAt: place.origin.timestamp, attempt: wait.delayed?.report.attemptCount ?? 0,
+                waitsFor: recheckTime > now ? "timer" : "turn", nextDue: wait.due)
         }
-        let waitsFor = hasCallInFlight ? "hub" : calls.contains { $0.phase == .waiting } ? "timer" : "turn"
+        let waitsFor = work.hasCallInFlight ? "hub" : work.calls.contains { $0.phase == .waiting } ? "timer" : "turn"
         return LoopStatus.Oldest(
-            offset: offset, publishedAt: origin.timestamp, attempt: calls.map(\.attempt).max() ?? 0, waitsFor: waitsFor,
+            offset: place.offset, publishedAt: place.origin.timestamp, attempt: work.calls.map(\.attempt).max() ?? 0,
+            waitsFor: waitsFor,
             nextDue: timer)
     }
 }
@@ -40,9 +41,11 @@ extension FlightPool {
     /// The requests in work of the assignment `epoch`.
     func work(in epoch: Int) -> PartitionWork {
         var work = PartitionWork()
-        for flight in flights where flight.isActive && flight.epoch == epoch {
-            work.counts[flight.slot, default: 0] += 1
-            if flight.offset < work.oldest[flight.slot]?.offset ?? .max { work.oldest[flight.slot] = flight }
+        for flight in flights where flight.isActive && flight.place.epoch == epoch {
+            work.counts[flight.place.slot, default: 0] += 1
+            if flight.place.offset < work.oldest[flight.place.slot]?.place.offset ?? .max {
+                work.oldest[flight.place.slot] = flight
+            }
         }
         return work
     }

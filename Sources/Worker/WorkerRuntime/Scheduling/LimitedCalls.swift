@@ -57,7 +57,7 @@ final class LimitedCalls {
     /// The line in which a call waits that some orders concern, or nil if none of them is a limit of more than a hub.
     func line(of flight: Flight, at port: HubPort, among orders: [OrderRecord]) -> LimitedLine? {
         let ids = Set(orders.map(\.id).filter(waiting.contains))
-        return ids.isEmpty ? nil : LimitedLine(hub: port.number, lane: flight.lane.rawValue, orders: ids.sorted())
+        return ids.isEmpty ? nil : LimitedLine(hub: port.number, lane: flight.route.lane.rawValue, orders: ids.sorted())
     }
 }
 
