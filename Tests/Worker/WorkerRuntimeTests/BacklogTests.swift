@@ -89,7 +89,7 @@ import Testing
         var heap = MomentHeap<MonotonicTime, WaitingCall>()
         for (flight, due, generation) in [(1, 50, 7), (1, 30, 7), (1, 10, 6), (2, 5, 1), (3, 4, 0)] {
             heap.add(
-                WaitingCall(call: CallID(flight: flight, call: 0), generation: UInt32(generation)),
+                WaitingCall(flight: flight, call: 0, generation: UInt32(generation)),
                 at: MonotonicTime(nanoseconds: Int64(due)))
         }
         #expect(heap.firstDue(of: [1: 7, 2: 1, 9: 0]) == [1: 30, 2: 5])

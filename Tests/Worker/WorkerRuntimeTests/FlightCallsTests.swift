@@ -175,7 +175,7 @@ struct FlightCallsTests {
         let flight = pool.take()
         begin(flight, callCount: 2)
         func entry(call: Int) -> WaitingCall {
-            WaitingCall(call: CallID(flight: flight.index, call: call), generation: flight.generation)
+            WaitingCall(flight: flight.index, call: call, generation: flight.generation)
         }
         _ = flight.work.calls[1].enter(.waiting)
         let entries = [entry(call: 0), entry(call: 1)]

@@ -17,17 +17,17 @@ struct FlightTests {
         var removed = 0
         for _ in 0..<5000 {
             if Int.random(in: 0..<5, using: &generator) > 1 {
-                queue.append(CallID(flight: added, call: 0), generation: UInt32(added))
+                queue.append(WaitingCall(flight: added, call: 0, generation: UInt32(added)))
                 added += 1
             } else if let next = queue.popFirst() {
-                #expect(next.call.flight == removed && next.generation == UInt32(removed))
+                #expect(next.flight == removed && next.generation == UInt32(removed))
                 removed += 1
             }
             #expect(queue.count == added - removed)
         }
         #expect(added > 256, "the queue has grown")
-        queue.removeAll { call, generation in call.flight % 3 == 0 && generation % 2 == 0 }
-        #expect(queue.map(\.call.flight) == (removed..<added).filter { $0 % 6 == 0 })
+        queue.removeAll { $0.flight % 3 != 0 || $0.generation % 2 != 0 }
+        #expect(queue.map(\.flight) == (removed..<added).filter { $0 % 6 == 0 })
     }
 
     @Test func anAnswerToWhatAFlightCarriedBeforeIsNotTakenForItsNextRequest() {

@@ -107,7 +107,7 @@ struct MemoryTests {
         let first = pool.take()
         Self.begin(first, byteCount: 10)
         first.work.calls = [.init()]
-        let entry = WaitingCall(call: CallID(flight: first.index, call: 0), generation: first.generation)
+        let entry = WaitingCall(flight: first.index, call: 0, generation: first.generation)
         #expect(pool.flight(of: entry, in: .ready) === first)
         pool.release(first)
         #expect(pool.flight(of: entry, in: .ready) == nil)

@@ -15,6 +15,11 @@ extension Flight {
                 || report.calls.contains { $0.outcome == .success || $0.outcome == .ambiguous })
     }
 
+    /// Calls `body` with the calls in wanted phases, from the last one on, as long as the request is in work.
+    func forEachCall(where isWanted: (Phase) -> Bool, _ body: (Int) -> Void) {
+        for index in work.calls.indices.reversed() where isActive && isWanted(work.calls[index].phase) { body(index) }
+    }
+
     /// Notes that an attempt at a call is handed to a connection.
     ///
     /// - Parameters:
@@ -24,7 +29,8 @@ extension Flight {
     ///   - now: The present moment.
     ///   - time: The same by the wall clock.
     func noteStart(ofCall index: Int, role: CircuitBreaker.Call, token: UInt64, now: MonotonicTime, at time: Timestamp) {
-        work.begin(index, role: role, token: token, now: now, at: time)
+        work.calls[index].begin(role: role, token: token, now: now, at: time)
+        work.wasSent = true
         if report.firstAttemptAt == nil { report.firstAttemptAt = time }
     }
 
@@ -79,11 +85,41 @@ extension Flight {
     }
 
     /// Goes on with the planned calls where a record says that they were.
-    func resume(after history: DeliveryHistory) { work.resume(after: history, report: report) }
+    func resume(after history: DeliveryHistory) {
+        for (index, state) in history.calls.enumerated() {
+            work.calls[index].resume(state, attempts: report.calls[index].attemptCount)
+            if state.due == nil { work.openCalls -= 1 }
+        }
+    }
 
     /// Replaces the planned calls by those that a record has of the request.
     func replaceCalls(by history: DeliveryHistory, report: DeliveryReport) {
         self.report = report
-        work.replaceCalls(by: history, report: report)
+        work.calls = history.calls.map { _ in Call() }
+        work.openCalls = work.calls.count
+        resume(after: history)
+    }
+
+    /// The facts of it that count when its partition is given up, as far as it knows them itself.
+    var drainFacts: DrainFacts {
+        var facts: DrainFacts = []
+        if work.hasCallInFlight { facts.insert(.hasCallInFlight) }
+        if work.wasSent { facts.insert(.wasSent) }
+        if mustFinish { facts.insert(.mayHaveArrived) }
+        if work.cancellation != nil { facts.insert(.isCancelled) }
+        return facts
+    }
+
+    /// The history of its calls, of which none is in flight, as the text of a `DeliveryHistory`. `isInDoubt` if a worker before
+    /// this one may have made any of them.
+    func history(isInDoubt: Bool, now: MonotonicTime, at time: Timestamp) -> ByteWriter {
+        let states = work.calls.map { call in
+            DeliveryHistory.CallState(
+                mayHaveArrived: call.mayHaveArrived || isInDoubt, due: call.phase == .done ? nil : call.moment(now: now, at: time)
+            )
+        }
+        var history = ByteWriter()
+        DeliveryHistory(plan: work.plan.digest, calls: states).append(report, to: &history)
+        return history
     }
 }

@@ -24,29 +24,3 @@ extension Flight {
             nextDue: timer)
     }
 }
-
-/// The requests in work of each partition of an assignment, by slot.
-struct PartitionWork {
-    fileprivate(set) var counts: [Int: Int] = [:]
-    /// The requests with the lowest offsets.
-    fileprivate(set) var oldest: [Int: Flight] = [:]
-
-    /// The generations of the oldest, by their indices in the pool.
-    var generations: [Int: UInt32] {
-        Dictionary(oldest.values.map { ($0.index, $0.generation) }) { first, _ in first }
-    }
-}
-
-extension FlightPool {
-    /// The requests in work of the assignment `epoch`.
-    func work(in epoch: Int) -> PartitionWork {
-        var work = PartitionWork()
-        for flight in flights where flight.isActive && flight.place.epoch == epoch {
-            work.counts[flight.place.slot, default: 0] += 1
-            if flight.place.offset < work.oldest[flight.place.slot]?.place.offset ?? .max {
-                work.oldest[flight.place.slot] = flight
-            }
-        }
-        return work
-    }
-}

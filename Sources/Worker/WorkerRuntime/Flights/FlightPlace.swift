@@ -10,7 +10,7 @@ extension Flight {
         /// The partition's slot in that assignment.
         private(set) var slot = 0
         /// The offset of the record that holds it now, which is another one when the request comes from a delay lane.
-        private(set) var offset: Int64 = 0
+        var offset: Int64 = 0
         /// The place of the record with which the request was published.
         private(set) var origin = RecordOrigin(topic: "", partition: 0, offset: 0, timestamp: Timestamp(milliseconds: 0))
         /// The moment when the record was taken, monotonic nanoseconds.
@@ -36,9 +36,6 @@ extension Flight {
             valueByteCount = 0
             envelope.removeAll()
         }
-
-        /// Moves to the record of a delay lane, or a held one.
-        mutating func move(to offset: Int64) { self.offset = offset }
 
         /// Counts as read at a moment, until which the request has waited.
         mutating func noteReception(at now: MonotonicTime) { receivedAt = now }

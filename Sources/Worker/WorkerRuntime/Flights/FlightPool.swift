@@ -137,20 +137,32 @@ struct FlightPool {
 
     /// The flight of a call that waits, or nil when the call is in another phase now, or was given up.
     func flight(of entry: WaitingCall, in phase: Flight.Phase) -> Flight? {
-        let flight = flights[entry.call.flight]
+        let flight = flights[entry.flight]
         let isPresent = flight.isActive && flight.generation == entry.generation
-        return isPresent && flight.work.calls[entry.call.call].phase == phase ? flight : nil
+        return isPresent && flight.work.calls[entry.call].phase == phase ? flight : nil
     }
 
     /// The flight of a poll that waits for its turn, or nil when it does not any more.
     func flight(ofPoll entry: WaitingCall) -> Flight? {
-        let flight = flights[entry.call.flight]
+        let flight = flights[entry.flight]
         return flight.isActive && flight.generation == entry.generation && flight.wait.poll?.phase == .ready ? flight : nil
+    }
+
+    /// The requests in work of the assignment `epoch`.
+    func work(in epoch: Int) -> PartitionWork {
+        var work = PartitionWork()
+        for flight in flights where flight.isActive && flight.place.epoch == epoch {
+            work.counts[flight.place.slot, default: 0] += 1
+            if flight.place.offset < work.oldest[flight.place.slot]?.place.offset ?? .max {
+                work.oldest[flight.place.slot] = flight
+            }
+        }
+        return work
     }
 
     /// Wakes the loop for a call that waits.
     mutating func setTimer(of flight: Flight, call: Int, at due: MonotonicTime) {
-        timers.add(WaitingCall(call: CallID(flight: flight.index, call: call), generation: flight.generation), at: due)
+        timers.add(WaitingCall(flight, call: call), at: due)
     }
 
     /// The end of the first wait.
@@ -159,7 +171,7 @@ struct FlightPool {
     /// The next call whose wait is over.
     mutating func nextDue(_ now: MonotonicTime) -> (flight: Flight, call: Int)? {
         while let entry = timers.removeDue(now) {
-            if let flight = flight(of: entry, in: .waiting) { return (flight, entry.call.call) }
+            if let flight = flight(of: entry, in: .waiting) { return (flight, entry.call) }
         }
         return nil
     }
@@ -176,10 +188,16 @@ struct FlightPool {
     }
 }
 
-/// One call of one flight, as the number under which a connection knows it.
-struct CallID: Equatable {
-    var flight: Int
-    var call: Int
+/// The requests in work of each partition of an assignment, by slot.
+struct PartitionWork {
+    fileprivate(set) var counts: [Int: Int] = [:]
+    /// The requests with the lowest offsets.
+    fileprivate(set) var oldest: [Int: Flight] = [:]
+
+    /// The generations of the oldest, by their indices in the pool.
+    var generations: [Int: UInt32] {
+        Dictionary(oldest.values.map { ($0.index, $0.generation) }) { first, _ in first }
+    }
 }
 
 /// The number of an exchange: the call, its lane, and 15 bits of its flight's generation. So an answer to a request that was given up is

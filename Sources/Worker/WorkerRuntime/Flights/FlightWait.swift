@@ -5,7 +5,7 @@ extension Flight {
     /// The reason and the time of a record's wait, where it holds more than a request to be sent at once.
     struct Wait {
         /// The data of the record, for a request that comes from a delay lane.
-        private(set) var delayed: DelayedRecord?
+        var delayed: DelayedRecord?
         /// The call whose outcome must be polled, when the record holds one instead of a request.
         private(set) var poll: OutcomePoll?
         /// The dead letter of a record that cannot be understood and must wait for the window, or an empty one for a record of
@@ -25,9 +25,6 @@ extension Flight {
 
         /// The memory that it takes, about.
         @inline(__always) var byteCount: Int { (delayed.map { 2 * $0.text.count + 1024 } ?? 0) + (deadLetter?.byteCount ?? 0) }
-
-        /// Loads what the record says of the request's past.
-        mutating func load(_ delayed: DelayedRecord?) { self.delayed = delayed }
 
         /// Notes that the record holds the poll of a call's outcome.
         mutating func setPoll(_ poll: OutcomePoll) { self.poll = poll }

@@ -72,18 +72,13 @@ extension Flight {
         var plan = FanOutPlan()
         /// The rendered payloads. The first `payloadCount` belong to this request.
         var payloads: [RenderedPayload] = []
-        private var payloadCount = 0
+        private(set) var payloadCount = 0
 
         /// True if a call of the flight is with a connection.
         @inline(__always) var hasCallInFlight: Bool { calls.contains { $0.phase == .inFlight } }
 
         /// True if all its calls wait for a moment, or have their outcome.
         @inline(__always) var onlyWaits: Bool { calls.allSatisfy { $0.phase == .waiting || $0.phase == .done } }
-
-        /// True if it was planned, and its calls that are left wait for nothing but their turn.
-        var onlyWaitsForTurn: Bool {
-            !calls.isEmpty && cancellation == nil && calls.allSatisfy { $0.phase == .ready || $0.phase == .done }
-        }
 
         /// The memory that it takes. It is the room of lists that the next request uses again.
         @inline(__always) var byteCount: Int {
@@ -107,44 +102,12 @@ extension Flight {
             payloadCount += 1
         }
 
-        /// Adds a planned call that sends the payload rendered last, and returns the size of that.
-        mutating func addCall() -> Int {
-            var call = Call()
-            call.payload = payloadCount - 1
-            calls.append(call)
-            openCalls += 1
-            return payloads[call.payload].body.count
-        }
-
-        /// Goes on with the calls where a record says that they were.
-        mutating func resume(after history: DeliveryHistory, report: DeliveryReport) {
-            for (index, state) in history.calls.enumerated() {
-                calls[index].resume(state, attempts: report.calls[index].attemptCount)
-                if state.due == nil { openCalls -= 1 }
-            }
-        }
-
         /// Lends the plan, and the payload of a call, without copying them.
         @inline(__always)
         mutating func lendCall<Result, Failure: Error>(
             _ index: Int, to body: (borrowing FanOutPlan, borrowing RenderedPayload) throws(Failure) -> Result
         ) throws(Failure) -> Result {
             try lend(&plan, and: &payloads[calls[index].payload], to: body)
-        }
-
-        /// Replaces the calls by those that a record has of the request.
-        mutating func replaceCalls(by history: DeliveryHistory, report: DeliveryReport) {
-            calls = history.calls.map { _ in Call() }
-            openCalls = calls.count
-            resume(after: history, report: report)
-        }
-
-        /// Begins an attempt at a call.
-        mutating func begin(
-            _ index: Int, role: CircuitBreaker.Call, token: UInt64, now: MonotonicTime, at time: Timestamp
-        ) {
-            calls[index].begin(role: role, token: token, now: now, at: time)
-            wasSent = true
         }
 
         /// Notes the cancellation of the request, or that there is none.
@@ -171,22 +134,12 @@ extension Flight {
             }
             return earliest
         }
-
-        /// The states of its calls, of which none is in flight, for a record. `isInDoubt` if a worker before this one may have made
-        /// any of them.
-        func states(isInDoubt: Bool, now: MonotonicTime, at time: Timestamp) -> [DeliveryHistory.CallState] {
-            calls.map { call in
-                .init(
-                    mayHaveArrived: call.mayHaveArrived || isInDoubt,
-                    due: call.phase == .done ? nil : call.moment(now: now, at: time))
-            }
-        }
     }
 }
 
 extension Flight.Call {
     /// Begins an attempt.
-    fileprivate mutating func begin(role: CircuitBreaker.Call, token: UInt64, now: MonotonicTime, at time: Timestamp) {
+    mutating func begin(role: CircuitBreaker.Call, token: UInt64, now: MonotonicTime, at time: Timestamp) {
         circuitCall = role
         attempt += 1
         tokenSerial = token
@@ -210,7 +163,7 @@ extension Flight.Call {
     }
 
     /// The moment when the call may be made, by the wall clock. Not before its timer, though this counts whole milliseconds.
-    fileprivate func moment(now: MonotonicTime, at time: Timestamp) -> Timestamp {
+    func moment(now: MonotonicTime, at time: Timestamp) -> Timestamp {
         if let notBefore { return notBefore }
         return phase == .waiting ? time.adding(milliseconds: (due - now + 999_999) / 1_000_000) : time
     }

@@ -207,7 +207,7 @@ extension HubPort {
     /// Puts a call that may be made into the queue of its lane and tenant.
     func queue(_ flight: Flight, call index: Int) {
         ready.append(
-            CallID(flight: flight.index, call: index), generation: flight.generation, to: flight.route.lane,
-            tenant: flight.route.tenant, isDelayed: flight.wait.delayed != nil)
+            WaitingCall(flight, call: index), to: flight.route.lane, tenant: flight.route.tenant,
+            isDelayed: flight.wait.delayed != nil)
     }
 }

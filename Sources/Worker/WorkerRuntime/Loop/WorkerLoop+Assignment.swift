@@ -264,9 +264,8 @@ extension WorkerLoop {
                 continue
             }
             for (phase, outcome) in [(Flight.Phase.inFlight, Outcome.ambiguous), (.ready, .cancelled), (.waiting, .cancelled)] {
-                for index in flight.work.calls.indices.reversed() where flight.isActive && flight.work.calls[index].phase == phase
-                {
-                    end(flight, call: index, as: outcome, code: .workerShutdown, detail: "the worker stopped before the answer")
+                flight.forEachCall(where: { $0 == phase }) {
+                    end(flight, call: $0, as: outcome, code: .workerShutdown, detail: "the worker stopped before the answer")
                 }
             }
         }

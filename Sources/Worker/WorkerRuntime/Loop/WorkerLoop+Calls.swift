@@ -83,8 +83,8 @@ extension WorkerLoop {
 
     /// Ends the calls that wait of a request that has no hub. What an earlier attempt or worker did stays in the result.
     func endUnrouted(_ flight: Flight) {
-        for index in flight.work.calls.indices.reversed() where flight.isActive && flight.work.calls[index].phase.isWaiting {
-            end(flight, call: index, as: .permanent, code: .unknownHub, detail: "the settings have no hub for the request")
+        flight.forEachCall(where: \.isWaiting) {
+            end(flight, call: $0, as: .permanent, code: .unknownHub, detail: "the settings have no hub for the request")
         }
     }
 
@@ -101,9 +101,7 @@ extension WorkerLoop {
     /// Ends the calls of a request that wait.
     func cancel(_ flight: Flight, by cancellation: Cancellations.Cancellation) {
         flight.work.note(cancellation)
-        for index in flight.work.calls.indices.reversed() where flight.isActive && flight.work.calls[index].phase.isWaiting {
-            end(flight, call: index, by: cancellation)
-        }
+        flight.forEachCall(where: \.isWaiting) { end(flight, call: $0, by: cancellation) }
     }
 
     /// Ends a call because its request is cancelled. Of one that may have arrived, the attempt's own code says more.

@@ -24,10 +24,10 @@ extension WorkerLoop {
     ///
     /// - Returns: Whether it is there.
     func delayWaiting(_ flight: Flight) -> Bool {
-        guard scheduler.delays.hasLanes || flight.route.key != nil, flight.work.cancellation == nil, flight.work.onlyWaits else {
-            return false
-        }
-        return flight.work.nextMoment(now: now, at: wallClock).map { delay(flight, until: $0) } ?? false
+        guard scheduler.delays.hasLanes || flight.route.key != nil, flight.work.cancellation == nil, flight.work.onlyWaits,
+            let moment = flight.work.nextMoment(now: now, at: wallClock)
+        else { return false }
+        return delay(flight, until: moment)
     }
 
     /// Hands a request on from lane to lane, as it is.

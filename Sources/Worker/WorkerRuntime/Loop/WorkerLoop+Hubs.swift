@@ -1,3 +1,4 @@
+import Basics
 import Delivery
 import Dispatch
 import HubREST
@@ -92,8 +93,8 @@ extension WorkerLoop {
         }
         for port in ports where port.isRetired {
             scheduler.buffers.displace(hub: port.number)
-            port.ready.removeAll { _, _ in false }
-            port.polls.queue.removeAll { _, _ in false }
+            port.ready.removeAll { _ in false }
+            port.polls.queue.removeAll { _ in true }
         }
         for flight in active where flight.isActive {
             if let poll = flight.wait.poll {

@@ -16,8 +16,7 @@ extension WorkerLoop {
         if limited.waiting.hasRoom(in: line, wasDeferred: flight.wait.delayed != nil)
             || !deferLimited(flight, in: line, until: orders.filter { line.orders.contains($0.id) }.map(\.until).max())
         {
-            let call = CallID(flight: flight.index, call: index)
-            limited.waiting.append(WaitingCall(call: call, generation: flight.generation), to: line)
+            limited.waiting.append(WaitingCall(flight, call: index), to: line)
         }
         return false
     }
@@ -52,7 +51,7 @@ extension WorkerLoop {
         }
         for next in calls {
             guard let flight = flights.flight(of: next, in: .ready), !ports[flight.route.port].isRetired else { continue }
-            ports[flight.route.port].queue(flight, call: next.call.call)
+            ports[flight.route.port].queue(flight, call: next.call)
         }
     }
 }

@@ -25,7 +25,7 @@ extension WorkerLoop {
             askLater(flight, poll: poll, after: poll.due.milliseconds(since: wallClock))
         } else if port.polls.hasRoom {
             poll.phase = .ready
-            port.polls.queue.append(CallID(flight: flight.index, call: 0), generation: flight.generation)
+            port.polls.queue.append(WaitingCall(flight, call: 0))
         } else {
             postpone(flight, poll: poll)
         }

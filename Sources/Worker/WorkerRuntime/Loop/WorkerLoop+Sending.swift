@@ -20,11 +20,11 @@ extension WorkerLoop {
         while !port.ready.isEmpty, !isCommitOverdue, port.limits.mayStart(now: now) {
             guard let next = port.ready.removeNext(in: port.openLanes(now: now)) else { return }
             guard let flight = flights.flight(of: next, in: .ready) else { continue }
-            if port.isUnfitAsProbe(flight, call: next.call.call), passedOver < port.mostPassedOver {
-                port.queue(flight, call: next.call.call)
+            if port.isUnfitAsProbe(flight, call: next.call), passedOver < port.mostPassedOver {
+                port.queue(flight, call: next.call)
                 passedOver += 1
             } else {
-                send(flight, call: next.call.call, to: port)
+                send(flight, call: next.call, to: port)
             }
         }
     }
@@ -39,7 +39,7 @@ extension WorkerLoop {
                 now: now, isWanted: { flights.flight(of: $0, in: .ready) != nil }, mayStart: mayStart)
         {
             guard let flight = flights.flight(of: next, in: .ready) else { continue }
-            send(flight, call: next.call.call, to: ports[flight.route.port])
+            send(flight, call: next.call, to: ports[flight.route.port])
         }
     }
 
@@ -78,13 +78,11 @@ extension WorkerLoop {
     func expireWaitingCalls() {
         for flight in flights.flights where flight.isActive {
             guard let expiry = flight.request.expiresAt, expiry <= wallClock else { continue }
-            for index in flight.work.calls.indices.reversed() where flight.isActive && flight.work.calls[index].phase.isWaiting {
-                expire(flight, call: index)
-            }
+            flight.forEachCall(where: \.isWaiting) { expire(flight, call: $0) }
         }
         // They must not keep room in the queue: it would keep others from being read, which may have expired as well.
         for port in ports where isCommitOverdue || port.limits.waitEnd(now: now) != nil {
-            port.ready.removeAll { flights.flight(of: WaitingCall(call: $0, generation: $1), in: .ready) != nil }
+            port.ready.removeAll { flights.flight(of: $0, in: .ready) != nil }
         }
         limited.waiting.removeAll { flights.flight(of: $0, in: .ready) != nil }
     }
