@@ -1,5 +1,4 @@
 import Delivery
-import PushModel
 
 extension Flight {
     /// The way of a request's calls: the hub that they go to, and the queues that they wait in.

@@ -1,4 +1,3 @@
-import Basics
 import Delivery
 import EventLoop
 import GroupPositions

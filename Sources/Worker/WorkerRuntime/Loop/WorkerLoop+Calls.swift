@@ -1,6 +1,5 @@
 import Basics
 import Delivery
-import FanOut
 import PushModel
 
 /// The life of a request's calls beside sending: they wait, have their turn, are cancelled, change the hub, and end.

@@ -1,6 +1,4 @@
-import Basics
 import Delivery
-import FanOut
 import HubREST
 import Observability
 import PushModel

@@ -3,7 +3,6 @@ import Delivery
 import Dispatch
 import HubREST
 import Observability
-import PushModel
 
 /// The loop's hubs: how they are opened, share a rate with the fleet, change while the worker runs, and are closed.
 ///

@@ -1,5 +1,4 @@
 import Delivery
-import GroupPositions
 import Kafka
 import Observability
 

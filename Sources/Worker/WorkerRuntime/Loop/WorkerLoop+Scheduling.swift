@@ -1,6 +1,5 @@
 import Basics
 import Delivery
-import Kafka
 import Observability
 import PushModel
 

@@ -7,7 +7,6 @@ import HTTP1
 import HubAuth
 import HubREST
 import Observability
-import Payloads
 import PushModel
 
 /// From a ready call to its outcome.

@@ -1,8 +1,6 @@
 import Basics
 import Delivery
-import GroupPositions
 import Kafka
-import Observability
 import PushModel
 
 /// The loop's report about itself once a second.

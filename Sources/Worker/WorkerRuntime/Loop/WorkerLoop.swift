@@ -2,7 +2,6 @@ import Basics
 import CurlHTTP
 import Delivery
 import EventLoop
-import HubREST
 import Kafka
 import Observability
 import PushModel
