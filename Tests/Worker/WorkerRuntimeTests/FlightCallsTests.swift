@@ -108,7 +108,7 @@ struct FlightCallsTests {
         port.wait(flight, call: 1, until: 90, notBefore: nil)
         #expect(port.waitingForRetry == 2)
         port.handOver(flight, to: other)
-        flight.route.lead(to: other)
+        flight.route.lead(to: .init(port: other.number))
         #expect(port.waitingForRetry == 0 && other.waitingForRetry == 2 && flight.route.port == 1)
         other.handOver(flight, to: other)
         other.makeReady(flight, call: 0)
@@ -150,7 +150,7 @@ struct FlightCallsTests {
             if Int.random(in: 0..<4, using: &random) == 0 {
                 let other = stage.ports[1 - flight.route.port]
                 port.handOver(flight, to: other)
-                flight.route.lead(to: other)
+                flight.route.lead(to: .init(port: other.number))
                 return
             }
             if flight.work.openCalls == 0 || Int.random(in: 0..<20, using: &random) == 0 {

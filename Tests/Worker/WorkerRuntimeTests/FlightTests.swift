@@ -102,6 +102,38 @@ struct FlightTests {
         #expect(pool.spareByteCount == 0 && pool.take() !== flight, "a large list of values is not kept")
     }
 
+    @Test func theTimersOfAPoolAreOfCallsThatWaitStill() {
+        var pool = FlightPool()
+        let origin = RecordOrigin(topic: "t", partition: 0, offset: 0, timestamp: Timestamp(milliseconds: 0))
+        let flights = (0..<2).map { _ in pool.take() }
+        for (index, flight) in flights.enumerated() {
+            flight.begin(epoch: 1, slot: index, origin: origin, now: origin.timestamp, monotonic: 0)
+            flight.work.calls = [.init(), .init()]
+            for call in 0..<2 {
+                _ = flight.work.calls[call].enter(.waiting)
+                pool.setTimer(of: flight, call: call, at: MonotonicTime(nanoseconds: Int64(10 + 20 * call + index)))
+            }
+        }
+        #expect(pool.nextTimer == 10 && pool.firstDue(of: pool.work(in: 1)) == [flights[0].index: 10, flights[1].index: 11])
+        #expect(pool.nextDue(9) == nil)
+        _ = flights[0].work.calls[0].enter(.ready)
+        #expect(pool.nextDue(30).map { $0.flight === flights[1] && $0.call == 0 } == true, "one has its turn by now")
+        pool.release(flights[0])
+        #expect(pool.nextDue(31).map { $0.flight === flights[1] && $0.call == 1 } == true, "one was given up")
+        #expect(pool.nextDue(.never) == nil && pool.nextTimer == nil)
+    }
+
+    @Test func aPoolKeepsTheSmallBuffersOfCallsForTheNextOnes() {
+        var pool = FlightPool()
+        for size in [16_384, 16_385, 300, 200] { pool.keepBuffer([UInt8](repeating: 1, count: size), most: 2) }
+        var sizes = (0..<3).map { _ in pool.takeBuffer().room.count }
+        #expect(sizes == [300, 16_384, 2048], "no large one, and no third")
+        pool.keepBuffer([UInt8](repeating: 1, count: 300), most: 2)
+        pool.dropSpare()
+        sizes = [pool.takeBuffer().room.count]
+        #expect(sizes == [2048], "after a burst all are given back")
+    }
+
     @Test func theLibrarysQueuesShareOneBudget() {
         let topics = Topics()
         let usual = PartitionCounts(topics) { _ in nil }

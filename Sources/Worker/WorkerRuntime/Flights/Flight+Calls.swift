@@ -20,14 +20,8 @@ extension Flight {
         for index in work.calls.indices.reversed() where isActive && isWanted(work.calls[index].phase) { body(index) }
     }
 
-    /// Notes that an attempt at a call is handed to a connection.
-    ///
-    /// - Parameters:
-    ///   - index: The call.
-    ///   - role: Its role for the hub's circuit breaker.
-    ///   - token: The number of the token that it is signed with.
-    ///   - now: The present moment.
-    ///   - time: The same by the wall clock.
+    /// Notes that an attempt at a call is handed to a connection, signed with the token of that number. `role` is its role for the hub's
+    /// circuit breaker, and `time` is `now` by the wall clock.
     func noteStart(ofCall index: Int, role: CircuitBreaker.Call, token: UInt64, now: MonotonicTime, at time: Timestamp) {
         work.calls[index].begin(role: role, token: token, now: now, at: time)
         work.wasSent = true
@@ -121,5 +115,19 @@ extension Flight {
         var history = ByteWriter()
         DeliveryHistory(plan: work.plan.digest, calls: states).append(report, to: &history)
         return history
+    }
+
+    /// The entry in the status of the oldest request of its partition. `isHead` if it is the first record of a delay lane, which waits
+    /// there, and `timer` is when the first timer of its calls is due.
+    func status(isHead: Bool, timer: Timestamp?, now: Timestamp) -> LoopStatus.Oldest {
+        if isHead, let recheckTime = wait.recheckTime {
+            return LoopStatus.Oldest(
+                offset: place.offset, publishedAt: place.origin.timestamp, attempt: wait.delayed?.report.attemptCount ?? 0,
+                waitsFor: recheckTime > now ? "timer" : "turn", nextDue: wait.due)
+        }
+        let waitsFor = work.hasCallInFlight ? "hub" : work.calls.contains { $0.phase == .waiting } ? "timer" : "turn"
+        return LoopStatus.Oldest(
+            offset: place.offset, publishedAt: place.origin.timestamp, attempt: work.calls.map(\.attempt).max() ?? 0,
+            waitsFor: waitsFor, nextDue: timer)
     }
 }

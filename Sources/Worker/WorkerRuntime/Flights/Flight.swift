@@ -64,9 +64,6 @@ final class Flight {
         return Self.emptyByteCount + texts + request.document.valuesByteCount + wait.byteCount + size.calls
     }
 
-    /// Measures what its calls take beside that: the plan, the rendered payloads, and the attempts with their texts.
-    func measureCalls() { size.calls = work.byteCount + report.byteCount }
-
     /// The time since which the request could have been sent. A dead letter counts from its publication, one of another group never.
     var waitingSince: Timestamp {
         guard let deadLetter = wait.deadLetter else {

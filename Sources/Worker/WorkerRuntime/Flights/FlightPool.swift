@@ -110,9 +110,10 @@ struct FlightPool {
         count(size, of: flight)
     }
 
-    /// Counts what a flight holds whose payloads were rendered, or of which another attempt has failed.
+    /// Counts what a flight holds whose payloads were rendered, or of which another attempt has failed: the plan, the payloads, and the
+    /// attempts with their texts too.
     mutating func accountForCalls(of flight: Flight) {
-        flight.measureCalls()
+        flight.size.calls = flight.work.byteCount + flight.report.byteCount
         account(for: flight)
     }
 
@@ -182,7 +183,7 @@ struct FlightPool {
     /// An empty buffer for the request of a call.
     mutating func takeBuffer() -> ByteWriter { buffers.popLast() ?? ByteWriter(capacity: 2048) }
 
-    /// Keeps the room of a call that has ended for the next ones: of no more than may be in flight at once.
+    /// Keeps the room of a call that has ended for the next ones, unless `most` are kept: as many as may be in flight at once.
     mutating func keepBuffer(_ room: consuming [UInt8], most: Int) {
         if buffers.count < most, room.count <= Self.largestSpareBuffer { buffers.append(ByteWriter(reusing: room)) }
     }

@@ -2,7 +2,6 @@ import Basics
 import CurlHTTP
 import Delivery
 import HubREST
-import Observability
 import PushModel
 
 /// The loop's ports to its hubs, each at the place of its number, and the destinations of the names of hubs.

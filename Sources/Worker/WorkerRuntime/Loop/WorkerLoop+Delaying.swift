@@ -127,7 +127,7 @@ extension WorkerLoop {
         let partition = scheduler.hold(
             flight, key: key, until: due, historyByteCount: history.count, isLeft: isLeft, now: wallClock)
         guard let partition else { return false }
-        flight.route.releaseTurn()
+        flight.route.takeTurn(of: nil)
         write(flight, to: .held(partition), until: due, history: history)
         return true
     }

@@ -64,11 +64,8 @@ extension WorkerLoop {
 
     /// True if a worker before this one may have begun a request, so that devices may have heard of it.
     func mayHaveBeenBegun(_ flight: Flight) -> Bool {
-        guard flight.place.epoch == epoch, flight.place.offset < partitions[flight.place.slot].begun.end,
-            !flight.request.options.dryRun
-        else {
-            return false
-        }
+        let end = flight.place.epoch == epoch ? partitions[flight.place.slot].begun.end : .min
+        guard flight.place.offset < end, !flight.request.options.dryRun else { return false }
         // Not before its time.
         return [flight.request.notBefore, flight.wait.delayed?.due].allSatisfy { $0.map { $0 <= membership.overlapEnd } ?? true }
     }

@@ -26,9 +26,7 @@ extension WorkerLoop {
     /// - Returns: Whether it is in a lane, or held.
     private func deferLimited(_ flight: Flight, in line: LimitedLine, until end: Timestamp?) -> Bool {
         guard mode == .running, hasRoomForOutcomes, flight.onlyWaitsForTurn, scheduler.delays.hasLanes || flight.route.key != nil
-        else {
-            return false
-        }
+        else { return false }
         let former = flight.wait.delayed.map { $0.due.milliseconds(since: wallClock) }
         let wait = limited.waiting.deferral(in: line, of: flight.work.openCalls, former: former, now: now)
         let moment = wallClock.adding(milliseconds: wait)

@@ -17,7 +17,7 @@ extension WorkerLoop {
             guard ports.routes.isSettling(now) else { return finish(flight, poll: poll, outcome: .unavailable) }
             return askLater(flight, poll: poll, after: DelayPolicy.shortestStay)
         }
-        flight.route.lead(to: port)
+        flight.route.lead(to: .init(port: port.number))
         flights.moved(flight)
         if port.polls.isRefused {
             finish(flight, poll: poll, outcome: .unavailable)

@@ -116,10 +116,8 @@ extension WorkerLoop {
 
     /// Looks up the outcome of a request from before its partition was lost.
     private func findOutcome(of flight: Flight, isNew: Bool) -> StartFacts {
-        guard var outcome = offered.known.take(KnownRequest(flight), of: Membership.Partition(partitions[flight.place.slot].id))
-        else {
-            return .isLookedUp
-        }
+        let partition = Membership.Partition(partitions[flight.place.slot].id)
+        guard var outcome = offered.known.take(KnownRequest(flight), of: partition) else { return .isLookedUp }
         outcome.move(to: flight.place.slot)
         if !isNew { remember(flight) }
         flight.wait.conclude(as: outcome)

@@ -35,25 +35,23 @@ struct DelayRecorder {
         _ flight: Flight, to destination: OutcomeBatch.Destination, due: Timestamp, history: borrowing ByteWriter,
         into batch: inout OutcomeBatch
     ) {
+        let (request, origin, byteCount) = (flight.request, flight.place.origin, flight.place.valueByteCount)
         let source: OutcomeBatch.Source? =
-            flight.mustFinish
-            ? .init(time: flight.place.origin.timestamp, byteCount: flight.place.valueByteCount, id: KnownRequest(flight).id)
-            : nil
-        let request = flight.request
+            flight.mustFinish ? .init(time: origin.timestamp, byteCount: byteCount, id: KnownRequest(flight).id) : nil
         batch.add(destination, of: flight.place.source) { record in
             record.source = source
             flight.place.envelope.forEachHeader { name, value in
                 if DelayedRecord.Header(name) == nil { record.copyHeader(name, value: value) }
             }
             flight.place.envelope.withKey { record.copyKey($0) }
-            record.copyValue(request.document.source(byteCount: flight.place.valueByteCount))
+            record.copyValue(request.document.source(byteCount: byteCount))
             record.addHeader("pushfan-not-before-ms") { $0.append(decimal: due.milliseconds) }
             record.addHeader("pushfan-group") { $0.append(group) }
             record.addHeader("pushfan-lane") { $0.append(flight.route.lane.name) }
-            record.addHeader("pushfan-origin-topic") { $0.append(flight.place.origin.topic) }
-            record.addHeader("pushfan-origin-partition") { $0.append(decimal: Int64(flight.place.origin.partition)) }
-            record.addHeader("pushfan-origin-offset") { $0.append(decimal: flight.place.origin.offset) }
-            record.addHeader("pushfan-origin-timestamp-ms") { $0.append(decimal: flight.place.origin.timestamp.milliseconds) }
+            record.addHeader("pushfan-origin-topic") { $0.append(origin.topic) }
+            record.addHeader("pushfan-origin-partition") { $0.append(decimal: Int64(origin.partition)) }
+            record.addHeader("pushfan-origin-offset") { $0.append(decimal: origin.offset) }
+            record.addHeader("pushfan-origin-timestamp-ms") { $0.append(decimal: origin.timestamp.milliseconds) }
             let attempts = flight.wait.delayed?.report.attemptTotal ?? 0
             record.addHeader("pushfan-attempt") { $0.append(decimal: max(flight.report.attemptTotal, attempts)) }
             record.addHeader("pushfan-history") { $0.append(history) }

@@ -1,6 +1,5 @@
 import Delivery
 import FanOut
-import Kafka
 import PushModel
 
 /// Puts large requests into a batch: their parts step by step, the record by which these are counted, and what became of each of them.
