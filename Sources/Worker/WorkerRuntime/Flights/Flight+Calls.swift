@@ -16,7 +16,7 @@ extension Flight {
     }
 
     /// Calls `body` with the calls in wanted phases, from the last one on, as long as the request is in work.
-    func forEachCall(where isWanted: (Phase) -> Bool, _ body: (Int) -> Void) {
+    func forEachCall(where isWanted: (Phase) -> Bool, then body: (Int) -> Void) {
         for index in work.calls.indices.reversed() where isActive && isWanted(work.calls[index].phase) { body(index) }
     }
 
