@@ -70,9 +70,9 @@ import Testing
         flight.request.notBefore = Self.at(5000)
         flight.begin(epoch: 0, slot: 0, origin: origin, now: Self.at(200), monotonic: 0)
         #expect(flight.waitingSince == Self.at(5000))
-        flight.deadLetter = OutcomeBatch()
+        flight.wait.deadLetter = OutcomeBatch()
         #expect(flight.waitingSince == Self.at(.max), "a record of another group")
-        flight.deadLetter?.add(.deadLetters, of: .init(slot: 0, offset: 0)) { $0.copyValue([1].span) }
+        flight.wait.deadLetter?.add(.deadLetters, of: .init(slot: 0, offset: 0)) { $0.copyValue([1].span) }
         #expect(flight.waitingSince == Self.at(100), "one that nobody understands")
     }
 
@@ -89,7 +89,7 @@ import Testing
         var heap = MomentHeap<MonotonicTime, WaitingCall>()
         for (flight, due, generation) in [(1, 50, 7), (1, 30, 7), (1, 10, 6), (2, 5, 1), (3, 4, 0)] {
             heap.add(
-                WaitingCall(call: CallID(flight: flight, call: 0), generation: UInt32(generation)),
+                WaitingCall(flight: flight, call: 0, generation: UInt32(generation)),
                 at: MonotonicTime(nanoseconds: Int64(due)))
         }
         #expect(heap.firstDue(of: [1: 7, 2: 1, 9: 0]) == [1: 30, 2: 5])

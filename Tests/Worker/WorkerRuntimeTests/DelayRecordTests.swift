@@ -17,10 +17,10 @@ struct DelayRecordTests {
         let origin = RecordOrigin(topic: "requests", partition: 0, offset: 7, timestamp: Timestamp(milliseconds: 0))
         let flight = Flight(index: 0)
         flight.begin(epoch: 0, slot: 0, origin: origin, now: origin.timestamp, monotonic: 0)
-        flight.valueByteCount = RequestReader.maximumRecordByteCount
+        flight.place.valueByteCount = RequestReader.maximumRecordByteCount
         for (name, size) in [("x", header), (DelayedRecord.Header.history.rawValue, former)] where size > 0 {
             let value = [UInt8](repeating: 0, count: size)
-            flight.envelope.addHeader(Array(name.utf8).span, value: value.span)
+            flight.place.envelope.addHeader(Array(name.utf8).span, value: value.span)
         }
         var text = ByteWriter()
         text.append([UInt8](repeating: 0, count: history).span)

@@ -45,7 +45,7 @@ struct FlightCallsTests {
         }
 
         mutating func abandonCalls(of flight: Flight) {
-            ports[flight.port].abandonCalls(of: flight, now: 0, using: &generator, log: .silent)
+            ports[flight.route.port].abandonCalls(of: flight, now: 0, using: &generator, log: .silent)
         }
     }
 
@@ -71,9 +71,9 @@ struct FlightCallsTests {
     private func begin(_ flight: Flight, callCount: Int) {
         let origin = RecordOrigin(topic: "t", partition: 0, offset: 7, timestamp: Timestamp(milliseconds: 0))
         flight.begin(epoch: 0, slot: 0, origin: origin, now: Timestamp(milliseconds: 0), monotonic: 0)
-        flight.calls = (0..<callCount).map { _ in Flight.Call() }
+        flight.work.calls = (0..<callCount).map { _ in Flight.Call() }
         flight.report.calls = (0..<callCount).map { _ in DeliveryReport.Call(platform: .apple) }
-        flight.openCalls = callCount
+        flight.work.openCalls = callCount
     }
 
     private func flight(callCount: Int) -> Flight {
@@ -102,20 +102,20 @@ struct FlightCallsTests {
         port.wait(flight, call: 0, until: 50, notBefore: nil)
         port.begin(flight, call: 1, token: 4, now: 10, at: Timestamp(milliseconds: 20))
         port.wait(flight, call: 1, until: 60, notBefore: Timestamp(milliseconds: 70))
-        #expect(flight.calls.map(\.phase) == [.waiting, .waiting, .ready] && port.waitingForRetry == 2)
-        #expect(flight.calls[1].due == 60 && flight.calls[1].notBefore == Timestamp(milliseconds: 70))
+        #expect(flight.work.calls.map(\.phase) == [.waiting, .waiting, .ready] && port.waitingForRetry == 2)
+        #expect(flight.work.calls[1].due == 60 && flight.work.calls[1].notBefore == Timestamp(milliseconds: 70))
         // The next step of a long wait.
         port.wait(flight, call: 1, until: 90, notBefore: nil)
         #expect(port.waitingForRetry == 2)
         port.handOver(flight, to: other)
-        flight.route(toHub: other.number)
-        #expect(port.waitingForRetry == 0 && other.waitingForRetry == 2 && flight.port == 1)
+        flight.route.lead(to: .init(port: other.number))
+        #expect(port.waitingForRetry == 0 && other.waitingForRetry == 2 && flight.route.port == 1)
         other.handOver(flight, to: other)
         other.makeReady(flight, call: 0)
         other.end(flight, call: 2, as: .permanent)
-        #expect(other.waitingForRetry == 1 && flight.openCalls == 2 && flight.report.calls[2].outcome == .permanent)
+        #expect(other.waitingForRetry == 1 && flight.work.openCalls == 2 && flight.report.calls[2].outcome == .permanent)
         other.endWaits(of: flight)
-        #expect(flight.calls.map(\.phase) == [.ready, .ready, .done] && other.waitingForRetry == 0)
+        #expect(flight.work.calls.map(\.phase) == [.ready, .ready, .done] && other.waitingForRetry == 0)
     }
 
     @Test(arguments: 1...20)
@@ -129,12 +129,14 @@ struct FlightCallsTests {
             let flight = flights[Int.random(in: 0..<4, using: &random)]
             change(flight, at: MonotonicTime(nanoseconds: Int64(step)), on: &stage, in: &pool, using: &random)
             for port in stage.ports {
-                let waiting = flights.reduce(0) { $0 + ($1.port == port.number ? $1.calls.count { $0.phase == .waiting } : 0) }
+                let waiting = flights.reduce(0) {
+                    $0 + ($1.route.port == port.number ? $1.work.calls.count { $0.phase == .waiting } : 0)
+                }
                 try #require(port.waitingForRetry == waiting, "step \(step)")
             }
-            let inFlight = flights.reduce(0) { $0 + $1.calls.count { $0.phase == .inFlight } }
+            let inFlight = flights.reduce(0) { $0 + $1.work.calls.count { $0.phase == .inFlight } }
             try #require(stage.ports.reduce(0) { $0 + $1.limits.inFlight } == inFlight, "step \(step)")
-            try #require(flight.openCalls == flight.calls.count { $0.phase != .done }, "step \(step)")
+            try #require(flight.work.openCalls == flight.work.calls.count { $0.phase != .done }, "step \(step)")
         }
     }
 
@@ -143,23 +145,23 @@ struct FlightCallsTests {
         _ flight: Flight, at now: MonotonicTime, on stage: inout Stage, in pool: inout FlightPool,
         using random: inout SeededRandom
     ) {
-        let port = stage.ports[flight.port]
-        if !flight.hasCallInFlight {
+        let port = stage.ports[flight.route.port]
+        if !flight.work.hasCallInFlight {
             if Int.random(in: 0..<4, using: &random) == 0 {
-                let other = stage.ports[1 - flight.port]
+                let other = stage.ports[1 - flight.route.port]
                 port.handOver(flight, to: other)
-                flight.route(toHub: other.number)
+                flight.route.lead(to: .init(port: other.number))
                 return
             }
-            if flight.openCalls == 0 || Int.random(in: 0..<20, using: &random) == 0 {
+            if flight.work.openCalls == 0 || Int.random(in: 0..<20, using: &random) == 0 {
                 stage.abandonCalls(of: flight)
                 return begin(flight, callCount: 3)
             }
         }
         let index = Int.random(in: 0..<3, using: &random)
-        let phase = flight.calls[index].phase
+        let phase = flight.work.calls[index].phase
         guard phase != .done else { return }
-        if phase == .inFlight { port.limits.noteEnd(startedAt: flight.calls[index].startedAt) }
+        if phase == .inFlight { port.limits.noteEnd(startedAt: flight.work.calls[index].startedAt) }
         switch Int.random(in: 0..<4, using: &random) {
         case 0: port.wait(flight, call: index, until: now, notBefore: nil)
         case 1: port.end(flight, call: index, as: .success)
@@ -173,9 +175,9 @@ struct FlightCallsTests {
         let flight = pool.take()
         begin(flight, callCount: 2)
         func entry(call: Int) -> WaitingCall {
-            WaitingCall(call: CallID(flight: flight.index, call: call), generation: flight.generation)
+            WaitingCall(flight: flight.index, call: call, generation: flight.generation)
         }
-        _ = flight.calls[1].enter(.waiting)
+        _ = flight.work.calls[1].enter(.waiting)
         let entries = [entry(call: 0), entry(call: 1)]
         #expect(pool.flight(of: entries[0], in: .ready) === flight && pool.flight(of: entries[0], in: .waiting) == nil)
         #expect(pool.flight(of: entries[1], in: .waiting) === flight && pool.flight(of: entries[1], in: .ready) == nil)
@@ -194,15 +196,15 @@ struct FlightCallsTests {
         let stage = try Stage()
         let port = stage.ports[0]
         let flight = flight(callCount: 2)
-        #expect(!flight.wasSent && !flight.mustFinish)
+        #expect(!flight.work.wasSent && !flight.mustFinish)
         port.begin(flight, call: 1, token: 9, now: 5_000_000, at: Timestamp(milliseconds: 100))
-        #expect(flight.wasSent && flight.report.firstAttemptAt == Timestamp(milliseconds: 100))
-        #expect(flight.calls[1].phase == .inFlight && flight.calls[1].tokenSerial == 9 && port.limits.inFlight == 1)
+        #expect(flight.work.wasSent && flight.report.firstAttemptAt == Timestamp(milliseconds: 100))
+        #expect(flight.work.calls[1].phase == .inFlight && flight.work.calls[1].tokenSerial == 9 && port.limits.inFlight == 1)
         let attempt = flight.endAttempt(atCall: 1, verdict: Verdict(of: lost), now: 8_000_000)
         #expect(attempt.number == 1 && attempt.call == 1 && attempt.duration == 3 && attempt.code == .hubUnavailable)
         #expect(attempt.startedAt == Timestamp(milliseconds: 100) && flight.report.calls[1].code == .hubUnavailable)
         port.begin(flight, call: 1, token: 9, now: 9_000_000, at: Timestamp(milliseconds: 200))
-        #expect(flight.calls[1].attempt == 2 && flight.calls[0].attempt == 0)
+        #expect(flight.work.calls[1].attempt == 2 && flight.work.calls[0].attempt == 0)
         #expect(flight.report.firstAttemptAt == Timestamp(milliseconds: 100), "the first one stays")
     }
 
@@ -211,10 +213,10 @@ struct FlightCallsTests {
     @Test func theCircuitBreakerHearsOfTheEndOfAnAttemptOnce() throws {
         let stage = try Stage()
         let flight = flight(callCount: 1)
-        #expect(flight.calls[0].takeCircuitCall() == nil)
+        #expect(flight.work.calls[0].takeCircuitCall() == nil)
         stage.ports[0].begin(flight, call: 0, token: 0, now: 0, at: Timestamp(milliseconds: 0))
-        #expect(flight.calls[0].takeCircuitCall() != nil)
-        #expect(flight.calls[0].takeCircuitCall() == nil)
+        #expect(flight.work.calls[0].takeCircuitCall() != nil)
+        #expect(flight.work.calls[0].takeCircuitCall() == nil)
     }
 
     /// The verdicts on attempts of one call, and whether its result is then this worker's to write.
@@ -237,7 +239,7 @@ struct FlightCallsTests {
             stage.ports[0].begin(flight, call: 0, token: 0, now: 0, at: Timestamp(milliseconds: 0))
             _ = flight.endAttempt(atCall: 0, verdict: Verdict(of: result), now: 1)
         }
-        #expect(flight.calls[0].mayHaveArrived == isOurs && flight.mustFinish == isOurs)
+        #expect(flight.work.calls[0].mayHaveArrived == isOurs && flight.mustFinish == isOurs)
     }
 
     @Test(arguments: Outcome.allCases)
@@ -288,9 +290,9 @@ struct FlightCallsTests {
         let flight = flight(callCount: 2)
         flight.report.calls[0].attemptCount = 3
         flight.resume(after: history)
-        #expect(flight.calls.map(\.phase) == [.ready, .done] && flight.openCalls == 1)
-        #expect(flight.calls[0].attempt == 3 && flight.calls[0].mayHaveArrived)
-        #expect(flight.calls[0].notBefore == Timestamp(milliseconds: 50) && flight.calls[1].notBefore == nil)
+        #expect(flight.work.calls.map(\.phase) == [.ready, .done] && flight.work.openCalls == 1)
+        #expect(flight.work.calls[0].attempt == 3 && flight.work.calls[0].mayHaveArrived)
+        #expect(flight.work.calls[0].notBefore == Timestamp(milliseconds: 50) && flight.work.calls[1].notBefore == nil)
         #expect(!flight.mustFinish, "its record says what was sent")
     }
 
@@ -312,11 +314,12 @@ struct FlightCallsTests {
         let history = try DeliveryHistory(text.span, into: &report)
         let due = Timestamp(milliseconds: 108)
         let record = DelayedRecord(
-            due: due, lane: .normal, origin: former.origin, history: history, report: report, text: text, recheckTime: due)
+            due: due, lane: .normal, origin: former.place.origin, history: history, report: report, text: text, recheckTime: due)
         let next = flight(callCount: 2)
         #expect(next.restore(from: record))
-        #expect(next.calls.map(\.phase) == [.done, .ready] && next.openCalls == 1 && next.calls[1].notBefore == due)
-        #expect(next.calls.map(\.attempt) == [1, 1] && next.calls.map(\.mayHaveArrived) == [isInDoubt, isInDoubt])
+        #expect(
+            next.work.calls.map(\.phase) == [.done, .ready] && next.work.openCalls == 1 && next.work.calls[1].notBefore == due)
+        #expect(next.work.calls.map(\.attempt) == [1, 1] && next.work.calls.map(\.mayHaveArrived) == [isInDoubt, isInDoubt])
         #expect(next.report.calls.map(\.outcome) == [.success, nil] && next.report.attempts.map(\.call) == [0, 1])
         #expect(String(decoding: text.bytes, as: UTF8.self).contains(#""outcome":"success","notification":"8-2"}"#))
         #expect(DrainGate.next(next.drainFacts.union(.isCommittable)) == .forget, "its record tells all until a call is made")
@@ -329,7 +332,9 @@ struct FlightCallsTests {
         report.calls = [.init(platform: .fcmv1), .init(platform: nil)]
         report.calls[0].attemptCount = 2
         flight.replaceCalls(by: history, report: report)
-        #expect(flight.calls.map(\.phase) == [.ready, .done] && flight.calls.map(\.attempt) == [2, 0] && flight.openCalls == 1)
+        #expect(
+            flight.work.calls.map(\.phase) == [.ready, .done] && flight.work.calls.map(\.attempt) == [2, 0]
+                && flight.work.openCalls == 1)
         #expect(flight.report.calls.map(\.platform) == [.fcmv1, nil])
     }
 
@@ -339,9 +344,9 @@ struct FlightCallsTests {
     func plannedCallsCanBeMadeAtOneHubOnly(fault: HubRouter.Fault?, spread: Int?, isPossible: Bool) throws {
         let stage = try Stage()
         let flight = flight(callCount: 1)
-        flight.routeFault = fault
-        flight.spread = spread
-        #expect(flight.joinQueue(of: stage.ports[1].queue(of: flight)) == isPossible)
-        #expect(flight.spread == nil && flight.routeFault == fault)
+        flight.route.fault = fault
+        flight.route.spread = spread
+        #expect(flight.route.joinQueue(of: stage.ports[1].queue(of: flight)) == isPossible)
+        #expect(flight.route.spread == nil && flight.route.fault == fault)
     }
 }

@@ -17,17 +17,17 @@ struct FlightTests {
         var removed = 0
         for _ in 0..<5000 {
             if Int.random(in: 0..<5, using: &generator) > 1 {
-                queue.append(CallID(flight: added, call: 0), generation: UInt32(added))
+                queue.append(WaitingCall(flight: added, call: 0, generation: UInt32(added)))
                 added += 1
             } else if let next = queue.popFirst() {
-                #expect(next.call.flight == removed && next.generation == UInt32(removed))
+                #expect(next.flight == removed && next.generation == UInt32(removed))
                 removed += 1
             }
             #expect(queue.count == added - removed)
         }
         #expect(added > 256, "the queue has grown")
-        queue.removeAll { call, generation in call.flight % 3 == 0 && generation % 2 == 0 }
-        #expect(queue.map(\.call.flight) == (removed..<added).filter { $0 % 6 == 0 })
+        queue.removeAll { $0.flight % 3 != 0 || $0.generation % 2 != 0 }
+        #expect(queue.map(\.flight) == (removed..<added).filter { $0 % 6 == 0 })
     }
 
     @Test func anAnswerToWhatAFlightCarriedBeforeIsNotTakenForItsNextRequest() {
@@ -36,8 +36,8 @@ struct FlightTests {
         let origin = RecordOrigin(topic: "t", partition: 0, offset: 0, timestamp: Timestamp(milliseconds: 0))
         func begin() { flight.begin(epoch: 1, slot: 0, origin: origin, now: origin.timestamp, monotonic: 0) }
         begin()
-        flight.calls = [.init(), .init()]
-        _ = flight.calls[1].enter(.inFlight)
+        flight.work.calls = [.init(), .init()]
+        _ = flight.work.calls[1].enter(.inFlight)
         let id = ExchangeID(flight, call: 1)
         #expect(id.belongs(to: flight))
         #expect(id.flight == flight.index && id.call == 1)
@@ -45,8 +45,8 @@ struct FlightTests {
         #expect(!id.belongs(to: flight))
         #expect(pool.take() === flight)
         begin()
-        flight.calls = [.init()]
-        _ = flight.calls[0].enter(.inFlight)
+        flight.work.calls = [.init()]
+        _ = flight.work.calls[0].enter(.inFlight)
         #expect(!id.belongs(to: flight))
         // Even after so many requests that the 15 bits of the generation come round to the same ones.
         flight.generation = flight.generation &- 2 &+ 0x8000
@@ -73,7 +73,7 @@ struct FlightTests {
         let flights = (0..<10).map { _ in pool.take() }
         for (index, flight) in flights.enumerated() {
             flight.begin(epoch: 0, slot: 0, origin: origin, now: Timestamp(milliseconds: 0), monotonic: 0)
-            flight.valueByteCount = index * 100_000
+            flight.place.valueByteCount = index * 100_000
             pool.account(for: flight)
             // What is read again is not counted twice.
             pool.account(for: flight)
@@ -94,12 +94,44 @@ struct FlightTests {
         flight.begin(epoch: 0, slot: 0, origin: origin, now: Timestamp(milliseconds: 0), monotonic: 0)
         let text = Array(("{\"x\":[0" + String(repeating: ",0", count: 250_000) + "]}").utf8)
         try flight.request.document.read(text.span)
-        flight.valueByteCount = text.count
+        flight.place.valueByteCount = text.count
         pool.account(for: flight)
         #expect(pool.byteCount >= 2 * text.count + 250_000 * 20)
         pool.release(flight)
         #expect(pool.byteCount == 0)
         #expect(pool.spareByteCount == 0 && pool.take() !== flight, "a large list of values is not kept")
+    }
+
+    @Test func theTimersOfAPoolAreOfCallsThatWaitStill() {
+        var pool = FlightPool()
+        let origin = RecordOrigin(topic: "t", partition: 0, offset: 0, timestamp: Timestamp(milliseconds: 0))
+        let flights = (0..<2).map { _ in pool.take() }
+        for (index, flight) in flights.enumerated() {
+            flight.begin(epoch: 1, slot: index, origin: origin, now: origin.timestamp, monotonic: 0)
+            flight.work.calls = [.init(), .init()]
+            for call in 0..<2 {
+                _ = flight.work.calls[call].enter(.waiting)
+                pool.setTimer(of: flight, call: call, at: MonotonicTime(nanoseconds: Int64(10 + 20 * call + index)))
+            }
+        }
+        #expect(pool.nextTimer == 10 && pool.firstDue(of: pool.work(in: 1)) == [flights[0].index: 10, flights[1].index: 11])
+        #expect(pool.nextDue(9) == nil)
+        _ = flights[0].work.calls[0].enter(.ready)
+        #expect(pool.nextDue(30).map { $0.flight === flights[1] && $0.call == 0 } == true, "one has its turn by now")
+        pool.release(flights[0])
+        #expect(pool.nextDue(31).map { $0.flight === flights[1] && $0.call == 1 } == true, "one was given up")
+        #expect(pool.nextDue(.never) == nil && pool.nextTimer == nil)
+    }
+
+    @Test func aPoolKeepsTheSmallBuffersOfCallsForTheNextOnes() {
+        var pool = FlightPool()
+        for size in [16_384, 16_385, 300, 200] { pool.keepBuffer([UInt8](repeating: 1, count: size), most: 2) }
+        var sizes = (0..<3).map { _ in pool.takeBuffer().room.count }
+        #expect(sizes == [300, 16_384, 2048], "no large one, and no third")
+        pool.keepBuffer([UInt8](repeating: 1, count: 300), most: 2)
+        pool.dropSpare()
+        sizes = [pool.takeBuffer().room.count]
+        #expect(sizes == [2048], "after a burst all are given back")
     }
 
     @Test func theLibrarysQueuesShareOneBudget() {
@@ -125,19 +157,19 @@ struct FlightTests {
         let flights = (0..<3).map { _ in pool.take() }
         for (index, flight) in flights.enumerated() {
             flight.begin(epoch: 0, slot: 0, origin: origin, now: Timestamp(milliseconds: 0), monotonic: 0)
-            flight.port = index
-            flight.valueByteCount = 1000
+            flight.route.port = index
+            flight.place.valueByteCount = 1000
             pool.account(for: flight)
         }
         let size = Flight.emptyByteCount + 2000
         #expect(pool.byteCounts == [size, size, size] && pool.byteCount == 3 * size)
         // It goes to another hub now.
-        flights[0].port = 2
+        flights[0].route.port = 2
         pool.moved(flights[0])
         #expect(pool.byteCounts == [0, size, 2 * size] && pool.byteCount == 3 * size)
         // It waits, and its hub changes meanwhile.
         for _ in 0..<2 { pool.discount(flights[1]) }
-        flights[1].port = 3
+        flights[1].route.port = 3
         pool.moved(flights[1])
         #expect(pool.byteCounts == [0, 0, 2 * size, 0] && pool.byteCount == 2 * size)
         for _ in 0..<2 { pool.count(flights[1]) }

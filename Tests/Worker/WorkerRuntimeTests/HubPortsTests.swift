@@ -66,8 +66,8 @@ struct HubPortsTests {
         /// The destination of a request with these members.
         func destination(_ members: String, tenant: String? = nil) throws -> Flight.Destination {
             let flight = try flight(members + (tenant.map { #","tenant":"\#($0)""# } ?? ""))
-            flight.nameTenant()
-            return lend(&flight.request) { ports.route(of: $0, tenant: flight.tenant) }
+            flight.route.join(flight.namedTenant)
+            return lend(&flight.request) { ports.route(of: $0, tenant: flight.route.tenant) }
         }
 
         func flight(_ members: String) throws -> Flight {
@@ -187,7 +187,7 @@ struct HubPortsTests {
         let stage = try Stage("a", "b", spreads: ["both": ["a", "b"]])
         func member(_ hub: String?) throws -> String {
             let flight = try stage.flight(#""audience":{"broadcast":true}"# + (hub.map { #","hub":"\#($0)""# } ?? ""))
-            flight.setDestination(lend(&flight.request) { stage.ports.route(of: $0, tenant: .none) })
+            flight.route.lead(to: lend(&flight.request) { stage.ports.route(of: $0, tenant: .none) })
             return stage.ports.hubMember(of: flight).text
         }
         func expected(_ name: String) -> String { ResultWriter.hub(name).text }
@@ -210,16 +210,16 @@ struct HubPortsTests {
         let stage = try Stage("a")
         func add(_ calls: Int, to port: HubPort) {
             for call in 0..<calls {
-                port.ready.append(CallID(flight: call, call: 0), generation: 0, to: .normal, isDelayed: true)
+                port.ready.append(WaitingCall(flight: call, call: 0, generation: 0), to: .normal, isDelayed: true)
             }
         }
         add(2, to: stage.ports[0])
         #expect(stage.ports.delayedReadyCount == 2 && stage.ports.waitingForRetry == 0)
         let other = try stage.open(Stage.hub("b"))
         add(3, to: other)
-        other.ready.append(CallID(flight: 9, call: 0), generation: 0, to: .normal)
+        other.ready.append(WaitingCall(flight: 9, call: 0, generation: 0), to: .normal)
         #expect(stage.ports.delayedReadyCount == 5, "a new request's call is not counted")
-        stage.ports[0].ready.removeAll { call, _ in call.flight > 0 }
+        stage.ports[0].ready.removeAll { $0.flight > 0 }
         #expect(stage.ports.delayedReadyCount == 4)
         _ = other.ready.removeNext(in: .max)
         _ = other.ready.removeNext(in: .max)
@@ -242,9 +242,9 @@ struct HubPortsTests {
         // The request that is asked for is counted already.
         var pool = FlightPool()
         let flight = pool.take()
-        flight.valueByteCount = 1000
+        flight.place.valueByteCount = 1000
         pool.account(for: flight)
-        #expect(flight.counted.byteCount > 0)
+        #expect(flight.size.counted.byteCount > 0)
         #expect(stage.ports.hasShare(stage.ports[0], for: flight, among: full, of: memory))
     }
 
@@ -257,7 +257,7 @@ struct HubPortsTests {
         }
         #expect(stage.ports.wakeTime <= now, "new ports are looked at")
         #expect(wake() == .never, "no hub wants anything")
-        stage.ports[1].ready.append(CallID(flight: 0, call: 0), generation: 0, to: .normal)
+        stage.ports[1].ready.append(WaitingCall(flight: 0, call: 0, generation: 0), to: .normal)
         #expect(wake() <= now)
         stage.ports.markDue(now)
         #expect(wake(isCommitOverdue: true) == .never)
@@ -318,7 +318,7 @@ struct HubPortsTests {
         let stage = try Stage("a", "b", "c")
         stage.ports.markDue(start)
         for (number, wait) in [(1, 20 as Int64), (2, 10)] {
-            stage.ports[number].ready.append(CallID(flight: 0, call: 0), generation: 0, to: .normal)
+            stage.ports[number].ready.append(WaitingCall(flight: 0, call: 0, generation: 0), to: .normal)
             stage.ports[number].limits.pause.asked(for: wait, now: start)
         }
         stage.ports.endTurn(isCommitOverdue: false, now: start)
@@ -337,7 +337,7 @@ struct HubPortsTests {
         let stage = try Stage("a", "b")
         stage.ports.markDue(0)
         stage.ports.endTurn(isCommitOverdue: true, now: 0)
-        stage.ports[1].ready.append(CallID(flight: 0, call: 0), generation: 0, to: .normal)
+        stage.ports[1].ready.append(WaitingCall(flight: 0, call: 0, generation: 0), to: .normal)
         stage.ports.endTurn(isCommitOverdue: true, now: 1)
         #expect(stage.ports.wakeTime == .never && marked(stage.ports) == [])
         stage.ports.endTurn(isCommitOverdue: false, now: 2)
@@ -362,7 +362,7 @@ struct HubPortsTests {
             port.nextPollMoment(isCommitOverdue: isCommitOverdue, now: now)
         }
         #expect(moment() == nil, "nothing is to be polled")
-        port.polls.queue.append(CallID(flight: 0, call: 0), generation: 0)
+        port.polls.queue.append(WaitingCall(flight: 0, call: 0, generation: 0))
         port.polls.allowance.tracked()
         #expect(moment() == now && port.mayPoll(isCommitOverdue: false, now: now))
         #expect(moment(isCommitOverdue: true) == nil && !port.mayPoll(isCommitOverdue: true, now: now))

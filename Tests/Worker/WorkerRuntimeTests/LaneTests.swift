@@ -32,24 +32,24 @@ struct LaneTests {
         var calls = ReadyCalls(LaneWeights())
         for number in 0..<130 {
             for lane in Lane.allCases {
-                calls.append(CallID(flight: number, call: lane.rawValue), generation: UInt32(number), to: lane)
+                calls.append(WaitingCall(flight: number, call: lane.rawValue, generation: UInt32(number)), to: lane)
             }
         }
         #expect(calls.count == 520 && calls.freshCount(of: .bulk) == 130)
         var sent: [[Int]] = [[], [], [], []]
         for _ in 0..<140 {
-            guard let next = calls.removeNext(in: .max), sent.indices.contains(next.call.call) else { continue }
-            sent[next.call.call].append(next.call.flight)
+            guard let next = calls.removeNext(in: .max), sent.indices.contains(next.call) else { continue }
+            sent[next.call].append(next.flight)
         }
         #expect(sent.map(\.count) == [80, 40, 10, 10])
         for flights in sent { #expect(flights == Array(0..<flights.count)) }
         // Of what nobody wants any more there is nothing left, and the others go on.
-        calls.removeAll { call, _ in call.call != Lane.high.rawValue && call.flight.isMultiple(of: 2) }
+        calls.removeAll { $0.call != Lane.high.rawValue && $0.flight.isMultiple(of: 2) }
         #expect(
             calls.freshCount(of: .high) == 0 && calls.count == [.normal, .bulk, .own].reduce(0) { $0 + calls.freshCount(of: $1) })
         var rest = 0
         while let next = calls.removeNext(in: .max) {
-            #expect(next.call.flight.isMultiple(of: 2))
+            #expect(next.flight.isMultiple(of: 2))
             rest += 1
         }
         #expect(rest == 45 + 60 + 60 && calls.isEmpty)

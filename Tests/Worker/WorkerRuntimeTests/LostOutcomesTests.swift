@@ -19,14 +19,16 @@ struct LostOutcomesTests {
         let flight = Flight(index: 0)
         flight.begin(epoch: 0, slot: 3, origin: origin, now: Timestamp(milliseconds: 2000), monotonic: 0)
         _ = RequestReader(.tolerant).read(text.span, headers: RecordHeaders(), origin: origin, into: &flight.request)
-        flight.valueByteCount = text.count
+        flight.place.valueByteCount = text.count
         flight.report.calls = [DeliveryReport.Call(platform: .apple)]
         flight.report.calls[0].outcome = outcome
         return flight
     }
 
     private static func add(_ destination: OutcomeBatch.Destination, of flight: Flight, to batch: inout OutcomeBatch) {
-        batch.add(destination, of: .init(slot: flight.slot, offset: flight.offset)) { $0.setValue { $0.append("more") } }
+        batch.add(destination, of: .init(slot: flight.place.slot, offset: flight.place.offset)) {
+            $0.setValue { $0.append("more") }
+        }
     }
 
     private static func record(_ flight: Flight, into batch: inout OutcomeBatch) {
@@ -80,8 +82,8 @@ struct LostOutcomesTests {
     ) {
         var batch = OutcomeBatch()
         let flight = Self.flight(outcome)
-        flight.wasSent = wasSent
-        flight.envelope.setKey(Array("customer-7".utf8).span)
+        flight.work.wasSent = wasSent
+        flight.place.envelope.setKey(Array("customer-7".utf8).span)
         let due = Timestamp(milliseconds: 9000)
         DelayRecorder(group: "g").record(flight, to: destination, due: due, history: ByteWriter(), into: &batch)
         var known = Self.known(of: batch)
@@ -124,8 +126,8 @@ struct LostOutcomesTests {
         Self.record(flight, into: &batch)
         let offset = OffsetCommit(TopicPartition(topic: "requests", partition: 0), offset: 8, metadata: "")
         offered.job = CommitJob(batch: batch, offsets: [offset], before: [Self.position])
-        offered.slots = [flight.slot]
-        offered.known.noteLost(Self.partition, at: [Self.position], knowing: batch.knownEntries()[flight.slot] ?? [])
+        offered.slots = [flight.place.slot]
+        offered.known.noteLost(Self.partition, at: [Self.position], knowing: batch.knownEntries()[flight.place.slot] ?? [])
         offered.noteWritten()
         #expect(offered.known.count == 1)
         let outcome = offered.known.take(KnownRequest(flight), of: Self.partition)

@@ -13,7 +13,7 @@ struct MemoryTests {
 
     private static func begin(_ flight: Flight, byteCount: Int) {
         flight.begin(epoch: 1, slot: 0, origin: origin, now: origin.timestamp, monotonic: 0)
-        flight.valueByteCount = byteCount
+        flight.place.valueByteCount = byteCount
     }
 
     /// What was rendered before a wait counted for nothing.
@@ -24,8 +24,8 @@ struct MemoryTests {
         pool.account(for: flight)
         let asRead = pool.byteCount
         for _ in 0..<4 {
-            flight.payloads.append(.init())
-            for _ in 0..<700 { flight.payloads[flight.payloads.count - 1].body.append("&amp;") }
+            flight.work.payloads.append(.init())
+            for _ in 0..<700 { flight.work.payloads[flight.work.payloads.count - 1].body.append("&amp;") }
         }
         pool.accountForCalls(of: flight)
         #expect(pool.byteCount >= asRead + 4 * 3500)
@@ -75,7 +75,7 @@ struct MemoryTests {
             case 0..<4 where active.count < 200:
                 let flight = pool.take()
                 Self.begin(flight, byteCount: random.below(20_000))
-                flight.port = random.below(3)
+                flight.route.port = random.below(3)
                 pool.account(for: flight)
                 active.append((flight, true))
                 #expect(pool.flights[flight.index] === flight)
@@ -88,7 +88,7 @@ struct MemoryTests {
             case 9 where random.below(50) == 0: pool.dropSpare()
             default: break
             }
-            let held = active.reduce(0) { $0 + ($1.isCounted ? $1.flight.heldByteCount : 0) }
+            let held = active.reduce(0) { $0 + ($1.isCounted ? $1.flight.size.held : 0) }
             guard pool.byteCount == held, pool.byteCounts.reduce(0, +) == held, pool.activeCount == active.count,
                 (0...60_000).contains(pool.spareByteCount)
             else {
@@ -106,15 +106,15 @@ struct MemoryTests {
         var pool = FlightPool(mostSpareByteCount: 0)
         let first = pool.take()
         Self.begin(first, byteCount: 10)
-        first.calls = [.init()]
-        let entry = WaitingCall(call: CallID(flight: first.index, call: 0), generation: first.generation)
+        first.work.calls = [.init()]
+        let entry = WaitingCall(flight: first.index, call: 0, generation: first.generation)
         #expect(pool.flight(of: entry, in: .ready) === first)
         pool.release(first)
         #expect(pool.flight(of: entry, in: .ready) == nil)
         let second = pool.take()
         #expect(second !== first && second.index == first.index)
         Self.begin(second, byteCount: 10)
-        second.calls = [.init()]
+        second.work.calls = [.init()]
         #expect(pool.flight(of: entry, in: .ready) == nil)
     }
 

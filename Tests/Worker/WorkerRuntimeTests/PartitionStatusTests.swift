@@ -90,7 +90,7 @@ import Testing
     func aRequestWaitsForWhatItsCallsWaitFor(_ phases: [Flight.Phase], _ waitsFor: String) {
         var pool = FlightPool()
         let flight = Self.flight(&pool)
-        flight.calls = phases.enumerated().map { index, phase in
+        flight.work.calls = phases.enumerated().map { index, phase in
             var call = Flight.Call()
             _ = call.enter(phase)
             call.attempt = index
@@ -110,7 +110,7 @@ import Testing
         pool.release(flights[2])
         let work = pool.work(in: 1)
         #expect(work.counts == [0: 2, 2: 1])
-        #expect(work.oldest.mapValues(\.offset) == [0: 7, 2: 1])
+        #expect(work.oldest.mapValues(\.place.offset) == [0: 7, 2: 1])
         #expect(work.generations == [1: flights[1].generation, 3: flights[3].generation])
     }
 

@@ -123,12 +123,12 @@ import Testing
         }
 
         private mutating func change(_ slot: Int) throws {
-            let active = pool.flights.filter { $0.isActive && $0.epoch == epoch }
+            let active = pool.flights.filter { $0.isActive && $0.place.epoch == epoch }
             switch random.below(12) {
             case 0...3: read(slot)
             case 4: if let (slot, offset) = buffered.popLast() { begin(slot, offset: offset) }
             case 5...6: if let flight = active.randomElement(using: &random) { finish(flight) }
-            case 7: active.randomElement(using: &random)?.calls.append(Flight.Call())
+            case 7: active.randomElement(using: &random)?.work.calls.append(Flight.Call())
             case 8: if let flight = active.randomElement(using: &random) { pool.release(flight) }
             case 9: commit(slot)
             case 10: waitUnread(slot)
@@ -152,8 +152,8 @@ import Testing
         }
 
         private mutating func finish(_ flight: Flight) {
-            partitions[flight.slot].ledger?.finished(flight.offset)
-            marks.touch(flight.slot)
+            partitions[flight.place.slot].ledger?.finished(flight.place.offset)
+            marks.touch(flight.place.slot)
             pool.release(flight)
         }
 

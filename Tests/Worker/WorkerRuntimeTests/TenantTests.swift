@@ -24,20 +24,21 @@ struct TenantTests {
         var calls = ReadyCalls(LaneWeights(), tenants: weights)
         for number in 0..<100 {
             for (index, tenant) in [TenantID("a"), TenantID("b"), .none].enumerated() {
-                calls.append(CallID(flight: number, call: index), generation: 0, to: .normal, tenant: tenant)
-                calls.append(CallID(flight: number, call: 3 + index), generation: 0, to: .normal, tenant: tenant, isDelayed: true)
+                calls.append(WaitingCall(flight: number, call: index, generation: 0), to: .normal, tenant: tenant)
+                calls.append(
+                    WaitingCall(flight: number, call: 3 + index, generation: 0), to: .normal, tenant: tenant, isDelayed: true)
             }
         }
         var sent: [Int: [Int]] = [:]
         for _ in 0..<200 {
-            if let next = calls.removeNext(in: .max) { sent[next.call.call, default: []].append(next.call.flight) }
+            if let next = calls.removeNext(in: .max) { sent[next.call, default: []].append(next.flight) }
         }
         #expect((0..<6).map { sent[$0]?.count } == [60, 20, 20, 60, 20, 20])
         for flights in sent.values { #expect(flights == Array(0..<flights.count)) }
-        calls.removeAll { call, _ in call.call == 0 }
+        calls.removeAll { $0.call == 0 }
         #expect(calls.count == 40 && calls.delayedCount == 0 && calls.freshCount(of: .normal) == 40)
         var rest: [Int] = []
-        while let next = calls.removeNext(in: .max) { rest.append(next.call.flight) }
+        while let next = calls.removeNext(in: .max) { rest.append(next.flight) }
         #expect(rest == Array(60..<100) && calls.isEmpty)
     }
 
@@ -54,10 +55,10 @@ struct TenantTests {
             switch random.below(8) {
             case 0...2:
                 let index = tenants.firstIndex(of: tenant) ?? 0
-                calls.append(CallID(flight: step, call: index), generation: 0, to: .normal, tenant: tenant)
-                calls.append(CallID(flight: step, call: index), generation: 0, to: .normal, tenant: tenant, isDelayed: true)
+                calls.append(WaitingCall(flight: step, call: index, generation: 0), to: .normal, tenant: tenant)
+                calls.append(WaitingCall(flight: step, call: index, generation: 0), to: .normal, tenant: tenant, isDelayed: true)
                 if let before = counts[tenant] { counts[tenant] = before + 1 }
-            case 3: calls.removeAll { call, _ in call.flight % 50 != step % 50 }
+            case 3: calls.removeAll { $0.flight % 50 != step % 50 }
             case 4:
                 if counts[tenant] == nil, !due.contains(tenant) {
                     calls.watch(tenant, in: .normal)

@@ -121,12 +121,12 @@ struct WorkerSamplesTests {
         let flight = Flight(index: 0)
         flight.begin(
             epoch: 0, slot: 0, origin: Self.origin(offset), now: Timestamp(milliseconds: 1_768_464_000_500), monotonic: 0)
-        if let key = sample.key { flight.envelope.setKey(Array(key.utf8).span) }
+        if let key = sample.key { flight.place.envelope.setKey(Array(key.utf8).span) }
         for (name, value) in [("content-type", "application/json"), ("pushfan-format", "9")] {
-            flight.envelope.addHeader(Array(name.utf8).span, value: Array(value.utf8).span)
+            flight.place.envelope.addHeader(Array(name.utf8).span, value: Array(value.utf8).span)
         }
         flight.request = try Self.request(sample.value, at: offset)
-        flight.valueByteCount = sample.bytes.count
+        flight.place.valueByteCount = sample.bytes.count
         var history = ByteWriter()
         DeliveryHistory(plan: 0, calls: []).append(flight.report, to: &history)
         var batch = OutcomeBatch()

@@ -7,28 +7,24 @@ import PushModel
 
 /// The life of a request's calls, as the request and its report have it. `HubPort` changes their phases, and counts them.
 extension Flight {
-    /// The place of the record that holds it now.
-    var place: OutcomeBatch.Origin { .init(slot: slot, offset: offset) }
-
     /// True if a device may have heard of the request: then its history is ours to hand over, or its result ours to write.
     var mustFinish: Bool {
         // Of one from a delay lane that was not sent since, its record says what was.
-        wasSent
-            && (calls.contains(where: \.mayHaveArrived)
+        work.wasSent
+            && (work.calls.contains(where: \.mayHaveArrived)
                 || report.calls.contains { $0.outcome == .success || $0.outcome == .ambiguous })
     }
 
-    /// Notes that an attempt at a call is handed to a connection.
-    ///
-    /// - Parameters:
-    ///   - index: The call.
-    ///   - role: Its role for the hub's circuit breaker.
-    ///   - token: The number of the token that it is signed with.
-    ///   - now: The present moment.
-    ///   - time: The same by the wall clock.
+    /// Calls `body` with the calls in wanted phases, from the last one on, as long as the request is in work.
+    func forEachCall(where isWanted: (Phase) -> Bool, then body: (Int) -> Void) {
+        for index in work.calls.indices.reversed() where isActive && isWanted(work.calls[index].phase) { body(index) }
+    }
+
+    /// Notes that an attempt at a call is handed to a connection, signed with the token of that number. `role` is its role for the hub's
+    /// circuit breaker, and `time` is `now` by the wall clock.
     func noteStart(ofCall index: Int, role: CircuitBreaker.Call, token: UInt64, now: MonotonicTime, at time: Timestamp) {
-        calls[index].begin(role: role, token: token, now: now, at: time)
-        wasSent = true
+        work.calls[index].begin(role: role, token: token, now: now, at: time)
+        work.wasSent = true
         if report.firstAttemptAt == nil { report.firstAttemptAt = time }
     }
 
@@ -58,9 +54,9 @@ extension Flight {
     ///
     /// - Returns: The attempt, which lacks its result and whether another one follows.
     func endAttempt(atCall index: Int, verdict: Verdict, now: MonotonicTime) -> DeliveryReport.Attempt {
-        if verdict.outcome == .ambiguous { calls[index].mayHaveArrived = true }
+        if verdict.outcome == .ambiguous { work.calls[index].mayHaveArrived = true }
         report.calls[index].code = verdict.code
-        let call = calls[index]
+        let call = work.calls[index]
         var attempt = DeliveryReport.Attempt(number: call.attempt, call: index, startedAt: call.startedAtWall)
         attempt.duration = (now - call.startedAt) / 1_000_000
         attempt.code = verdict.code
@@ -73,7 +69,7 @@ extension Flight {
     /// Notes the outcome of a call.
     func noteOutcome(_ outcome: Outcome, ofCall index: Int) {
         report.calls[index].outcome = outcome
-        openCalls -= 1
+        work.openCalls -= 1
     }
 
     /// Notes the reason of a call's end that no answer gave.
@@ -85,78 +81,56 @@ extension Flight {
         report.calls[index].detail = report.keep(text.span)
     }
 
-    /// Cancels the request: none of its calls is begun any more.
-    func cancel(by cancellation: Cancellations.Cancellation) { self.cancellation = cancellation }
-
     /// Goes on with the planned calls where a record says that they were.
     func resume(after history: DeliveryHistory) {
         for (index, state) in history.calls.enumerated() {
-            calls[index].resume(state, attempts: report.calls[index].attemptCount)
-            if state.due == nil { openCalls -= 1 }
+            work.calls[index].resume(state, attempts: report.calls[index].attemptCount)
+            if state.due == nil { work.openCalls -= 1 }
         }
     }
 
     /// Replaces the planned calls by those that a record has of the request.
     func replaceCalls(by history: DeliveryHistory, report: DeliveryReport) {
         self.report = report
-        calls = history.calls.map { _ in Call() }
-        openCalls = calls.count
+        work.calls = history.calls.map { _ in Call() }
+        work.openCalls = work.calls.count
         resume(after: history)
     }
 
-    /// Goes to the hub of a number.
-    func route(toHub number: Int) { port = number }
-
-    /// Joins its tenant's queue at its hub. A request whose calls are planned is divided among hubs no more.
-    ///
-    /// - Returns: Whether its calls can be made there. False if it has no hub, or several.
-    func joinQueue(of tenant: TenantID) -> Bool {
-        self.tenant = tenant
-        defer { spread = nil }
-        return routeFault == nil && spread == nil
-    }
-}
-
-extension Flight.Call {
-    /// Begins an attempt.
-    fileprivate mutating func begin(role: CircuitBreaker.Call, token: UInt64, now: MonotonicTime, at time: Timestamp) {
-        circuitCall = role
-        attempt += 1
-        tokenSerial = token
-        startedAt = now
-        startedAtWall = time
+    /// The facts of it that count when its partition is given up, as far as it knows them itself.
+    var drainFacts: DrainFacts {
+        var facts: DrainFacts = []
+        if work.hasCallInFlight { facts.insert(.hasCallInFlight) }
+        if work.wasSent { facts.insert(.wasSent) }
+        if mustFinish { facts.insert(.mayHaveArrived) }
+        if work.cancellation != nil { facts.insert(.isCancelled) }
+        return facts
     }
 
-    /// Keeps the next attempt from being made before a moment.
-    mutating func postpone(until time: Timestamp) { notBefore = time }
-
-    /// Takes down the end of its wait.
-    mutating func wait(until due: MonotonicTime, notBefore: Timestamp?) {
-        self.due = due
-        self.notBefore = notBefore
+    /// The history of its calls, of which none is in flight, as the text of a `DeliveryHistory`. `isInDoubt` if a worker before
+    /// this one may have made any of them.
+    func history(isInDoubt: Bool, now: MonotonicTime, at time: Timestamp) -> ByteWriter {
+        let states = work.calls.map { call in
+            DeliveryHistory.CallState(
+                mayHaveArrived: call.mayHaveArrived || isInDoubt, due: call.phase == .done ? nil : call.moment(now: now, at: time)
+            )
+        }
+        var history = ByteWriter()
+        DeliveryHistory(plan: work.plan.digest, calls: states).append(report, to: &history)
+        return history
     }
 
-    /// Notes that it fails while others succeed.
-    mutating func noteFailsAlone() { failsAlone = true }
-
-    /// Takes its role for the circuit breaker, which hears of the end of an attempt once.
-    mutating func takeCircuitCall() -> CircuitBreaker.Call? {
-        defer { circuitCall = nil }
-        return circuitCall
-    }
-}
-
-extension FlightPool {
-    /// The flight of a call that waits, or nil when the call is in another phase now, or was given up.
-    func flight(of entry: WaitingCall, in phase: Flight.Phase) -> Flight? {
-        let flight = flights[entry.call.flight]
-        let isPresent = flight.isActive && flight.generation == entry.generation
-        return isPresent && flight.calls[entry.call.call].phase == phase ? flight : nil
-    }
-
-    /// The flight of a poll that waits for its turn, or nil when it does not any more.
-    func flight(ofPoll entry: WaitingCall) -> Flight? {
-        let flight = flights[entry.call.flight]
-        return flight.isActive && flight.generation == entry.generation && flight.poll?.phase == .ready ? flight : nil
+    /// The entry in the status of the oldest request of its partition. `isHead` if it is the first record of a delay lane, which waits
+    /// there, and `timer` is when the first timer of its calls is due.
+    func status(isHead: Bool, timer: Timestamp?, now: Timestamp) -> LoopStatus.Oldest {
+        if isHead, let recheckTime = wait.recheckTime {
+            return LoopStatus.Oldest(
+                offset: place.offset, publishedAt: place.origin.timestamp, attempt: wait.delayed?.report.attemptCount ?? 0,
+                waitsFor: recheckTime > now ? "timer" : "turn", nextDue: wait.due)
+        }
+        let waitsFor = work.hasCallInFlight ? "hub" : work.calls.contains { $0.phase == .waiting } ? "timer" : "turn"
+        return LoopStatus.Oldest(
+            offset: place.offset, publishedAt: place.origin.timestamp, attempt: work.calls.map(\.attempt).max() ?? 0,
+            waitsFor: waitsFor, nextDue: timer)
     }
 }

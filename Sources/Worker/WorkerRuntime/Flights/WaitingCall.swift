@@ -2,8 +2,14 @@ import Basics
 
 /// A call that waits. It is not removed when what it waits for goes away. The generation shows the owner that it is stale.
 struct WaitingCall {
-    var call: CallID
+    /// The index of its flight in the pool.
+    var flight: Int
+    var call: Int
     var generation: UInt32
+}
+
+extension WaitingCall {
+    init(_ flight: Flight, call: Int) { self.init(flight: flight.index, call: call, generation: flight.generation) }
 }
 
 extension MomentHeap where Moment == MonotonicTime, Element == WaitingCall {
@@ -11,21 +17,9 @@ extension MomentHeap where Moment == MonotonicTime, Element == WaitingCall {
     /// their indices.
     func firstDue(of generations: [Int: UInt32]) -> [Int: MonotonicTime] {
         var due: [Int: MonotonicTime] = [:]
-        for entry in entries where generations[entry.element.call.flight] == entry.element.generation {
-            due[entry.element.call.flight] = min(due[entry.element.call.flight] ?? .never, entry.due)
+        for (moment, call) in entries where generations[call.flight] == call.generation {
+            due[call.flight] = min(due[call.flight] ?? .never, moment)
         }
         return due
-    }
-}
-
-/// Calls that wait for their turn.
-extension FIFO where Element == WaitingCall {
-    mutating func append(_ call: CallID, generation: UInt32) {
-        append(WaitingCall(call: call, generation: generation))
-    }
-
-    /// Takes out the calls that are not wanted any more. The others keep their order.
-    mutating func removeAll(unless isWanted: (CallID, UInt32) -> Bool) {
-        removeAll(where: { !isWanted($0.call, $0.generation) })
     }
 }

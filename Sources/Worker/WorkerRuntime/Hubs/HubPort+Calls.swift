@@ -9,8 +9,8 @@ import PushModel
 extension HubPort {
     /// True if a call is no good as a probe of a hub that is out, because it failed before. Notes whether it fails alone.
     func isUnfitAsProbe(_ flight: Flight, call index: Int) -> Bool {
-        let (attempt, startedAt) = (flight.calls[index].attempt, flight.calls[index].startedAt)
-        if limits.failsAlone(attempt: attempt, startedAt: startedAt) { flight.calls[index].noteFailsAlone() }
+        let (attempt, startedAt) = (flight.work.calls[index].attempt, flight.work.calls[index].startedAt)
+        if limits.failsAlone(attempt: attempt, startedAt: startedAt) { flight.work.calls[index].noteFailsAlone() }
         return limits.isUnfitAsProbe(attempt: attempt)
     }
 
@@ -28,11 +28,11 @@ extension HubPort {
         of flight: Flight, call index: Int, isHubFailure: Bool, isLost: Bool, now: MonotonicTime,
         using generator: inout QuickRandom, log: Log
     ) {
-        limits.noteEnd(startedAt: flight.calls[index].startedAt, now: now, isLost: isLost)
-        guard let call = flight.calls[index].takeCircuitCall() else { return }
+        limits.noteEnd(startedAt: flight.work.calls[index].startedAt, now: now, isLost: isLost)
+        guard let call = flight.work.calls[index].takeCircuitCall() else { return }
         let before = limits.circuit.state
         if isHubFailure {
-            limits.circuit.noteFailure(call, isOwnFault: flight.calls[index].failsAlone, now: now, using: &generator)
+            limits.circuit.noteFailure(call, isOwnFault: flight.work.calls[index].failsAlone, now: now, using: &generator)
         } else {
             limits.circuit.succeeded(call, now: now)
         }
@@ -42,8 +42,8 @@ extension HubPort {
     /// Notes that a request's calls are not waited for any more.
     func abandonCalls(of flight: Flight, now: MonotonicTime, using generator: inout QuickRandom, log: Log) {
         endWaits(of: flight)
-        for index in flight.calls.indices {
-            guard let call = flight.calls[index].takeCircuitCall() else { continue }
+        for index in flight.work.calls.indices {
+            guard let call = flight.work.calls[index].takeCircuitCall() else { continue }
             let before = limits.circuit.state
             limits.circuit.abandoned(call, now: now, using: &generator)
             reportCircuit(before, to: log)
@@ -58,7 +58,7 @@ extension HubPort {
         noteEnd(
             of: flight, call: index, isHubFailure: verdict.isHubFailure(status: reply.status) || reply.hint == .notTheHub,
             isLost: reply.status >= 500 || verdict.outcome == .throttled, now: now, using: &generator, log: log)
-        if reply.status != 401, !reply.isForeign { client.accepted(token: flight.calls[index].tokenSerial) }
+        if reply.status != 401, !reply.isForeign { client.accepted(token: flight.work.calls[index].tokenSerial) }
         if limits.answered(isRefusal: verdict.pausesHub, now: now), let wait = reply.retryAfter {
             limits.pause.asked(for: wait, now: now)
             log.warning(

@@ -164,34 +164,34 @@ final class HubPort {
 extension HubPort {
     /// Begins an attempt at a call that `limits` allow, signed with the token of that number.
     func begin(_ flight: Flight, call index: Int, token: UInt64, now: MonotonicTime, at time: Timestamp) {
-        waitingForRetry += flight.calls[index].enter(.inFlight)
+        waitingForRetry += flight.work.calls[index].enter(.inFlight)
         flight.noteStart(ofCall: index, role: limits.started(now: now), token: token, now: now, at: time)
-        places.noteStart(flight.lane.rawValue)
+        places.noteStart(flight.route.lane.rawValue)
     }
 
     /// Lets a call wait for a timer that ends at `due`. The next attempt is not made before `notBefore` either, where that is later.
     func wait(_ flight: Flight, call index: Int, until due: MonotonicTime, notBefore: Timestamp?) {
-        waitingForRetry += flight.calls[index].enter(.waiting)
-        flight.calls[index].wait(until: due, notBefore: notBefore)
+        waitingForRetry += flight.work.calls[index].enter(.waiting)
+        flight.work.calls[index].wait(until: due, notBefore: notBefore)
     }
 
     /// Ends the wait of a call, or its attempt: it waits for its turn.
-    func makeReady(_ flight: Flight, call index: Int) { waitingForRetry += flight.calls[index].enter(.ready) }
+    func makeReady(_ flight: Flight, call index: Int) { waitingForRetry += flight.work.calls[index].enter(.ready) }
 
     /// Ends a call with an outcome.
     func end(_ flight: Flight, call index: Int, as outcome: Outcome) {
-        waitingForRetry += flight.calls[index].enter(.done)
+        waitingForRetry += flight.work.calls[index].enter(.done)
         flight.noteOutcome(outcome, ofCall: index)
     }
 
     /// Ends the waits of a request's calls, because it goes elsewhere.
     func endWaits(of flight: Flight) {
-        for index in flight.calls.indices where flight.calls[index].phase == .waiting { makeReady(flight, call: index) }
+        for index in flight.work.calls.indices where flight.work.calls[index].phase == .waiting { makeReady(flight, call: index) }
     }
 
     /// Hands the calls of a request that wait for a timer over to another port.
     func handOver(_ flight: Flight, to other: HubPort) {
-        let count = flight.calls.count { $0.phase == .waiting }
+        let count = flight.work.calls.count { $0.phase == .waiting }
         waitingForRetry -= count
         other.waitingForRetry += count
     }
@@ -210,7 +210,7 @@ extension HubPort {
     /// Puts a call that may be made into the queue of its lane and tenant.
     func queue(_ flight: Flight, call index: Int) {
         ready.append(
-            CallID(flight: flight.index, call: index), generation: flight.generation, to: flight.lane,
-            tenant: flight.tenant, isDelayed: flight.delayed != nil)
+            WaitingCall(flight, call: index), to: flight.route.lane, tenant: flight.route.tenant,
+            isDelayed: flight.wait.delayed != nil)
     }
 }

@@ -2,7 +2,6 @@ import Basics
 import CurlHTTP
 import Delivery
 import HubREST
-import Observability
 import PushModel
 
 /// The loop's ports to its hubs, each at the place of its number, and the destinations of the names of hubs.
@@ -28,6 +27,8 @@ final class HubPorts: Sequence {
     private let sums = HubSums()
     /// The hubs of whose fleets there is news.
     let mail = HubMail()
+    /// Draws the times of retries and probes.
+    var generator = QuickRandom()
     /// The only open port, or nil while there are several.
     private(set) var only: HubPort?
     /// The hubs that have as much buffered of a lane as may be, by lane.
@@ -128,8 +129,8 @@ extension HubPorts {
 
     /// The member of a request's result that names the hub it went to, the spread whose hubs its parts go to, or else the hub it asks for.
     func hubMember(of flight: Flight) -> ByteWriter {
-        if flight.routeFault == nil && flight.spread == nil { return ports[flight.port].resultMember }
-        if let spread = flight.spread { return ResultWriter.hub(routes.spreads[spread].name) }
+        if flight.route.fault == nil && flight.route.spread == nil { return ports[flight.route.port].resultMember }
+        if let spread = flight.route.spread { return ResultWriter.hub(routes.spreads[spread].name) }
         return flight.request.hub.map { ResultWriter.hub(flight.request.document.string($0)) } ?? ByteWriter()
     }
 
@@ -173,7 +174,7 @@ extension HubPorts {
     func hasShare(_ port: HubPort, for flight: Flight? = nil, among byteCounts: [Int], of memory: MemoryBudget) -> Bool {
         guard areSeveral else { return true }
         let shares = memory.hubs(ports.count)
-        return shares.hasRoom(for: port.number, among: byteCounts, besides: flight?.counted.byteCount ?? 0)
+        return shares.hasRoom(for: port.number, among: byteCounts, besides: flight?.size.counted.byteCount ?? 0)
     }
 
     /// The calls from delay lanes that wait for their turn.

@@ -1,6 +1,5 @@
 import Basics
 import Delivery
-import PushModel
 
 /// The room that hubs have for requests that wait, at a moment. Each has its part of the buffers and of the memory for requests in work,
 /// and some calls from delay lanes may wait there.

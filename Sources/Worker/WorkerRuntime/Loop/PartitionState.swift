@@ -105,7 +105,7 @@ struct PartitionState {
     }
 
     /// True if a record was read that may not be begun before a position is committed.
-    var isReserveShort: Bool { parked.map { !reserve.allows($0.offset) } ?? false }
+    var isReserveShort: Bool { parked.map { !reserve.allows($0.place.offset) } ?? false }
 
     /// True if the group's position lets more be begun than was.
     var hasReserve: Bool {
@@ -128,7 +128,7 @@ struct PartitionState {
     /// The end of the reserve for a position that is offered now, or nil where it names none, and anything may be begun.
     mutating func nextReserve(now: MonotonicTime) -> Int64? {
         guard role.hasRequests, let ledger, let least = endOfBegun else { return nil }
-        let end = reserve.next(least: least, position: ledger.position, wanted: parked?.offset, now: now)
+        let end = reserve.next(least: least, position: ledger.position, wanted: parked?.place.offset, now: now)
         return end - ledger.lowWaterMark <= FinishedOffsets.mostBegun ? end : nil
     }
 
@@ -189,8 +189,8 @@ struct PartitionState {
     /// Takes the record that waits, once window and reserve let it begin, or nil. It may be finished before, because the restored
     /// map reaches further than a window that was made smaller.
     mutating func takeParked() -> (flight: Flight, isFinished: Bool)? {
-        guard let flight = parked, reserve.allows(flight.offset) else { return nil }
-        let reception = ledger?.received(flight.offset)
+        guard let flight = parked, reserve.allows(flight.place.offset) else { return nil }
+        let reception = ledger?.received(flight.place.offset)
         if reception == .beyondWindow { return nil }
         parked = nil
         return (flight, reception != .process)
@@ -201,12 +201,12 @@ struct PartitionState {
     var nextDelayed: (recheckTime: Timestamp, waitingSince: Timestamp)? {
         if let unread { return (unread.recheckTime ?? unread.waitingSince, unread.waitingSince) }
         guard let flight = head ?? parked, flight.isActive else { return nil }
-        return (flight.recheckTime ?? flight.waitingSince, flight.waitingSince)
+        return (flight.wait.recheckTime ?? flight.waitingSince, flight.waitingSince)
     }
 
     /// The time to look at the first record of a delay lane again, or nil when it waits for something else.
     var recheckTime: Timestamp? {
-        guard let unread else { return head?.recheckTime }
+        guard let unread else { return head?.wait.recheckTime }
         return unread.isWanted ? nil : unread.recheckTime
     }
 
@@ -222,9 +222,9 @@ struct PartitionState {
 
     /// The place of the record that a flight has from here: that of its publication in a partition of requests.
     func place(of flight: Flight) -> RecordOrigin {
-        if role.hasRequests { return flight.origin }
+        if role.hasRequests { return flight.place.origin }
         return RecordOrigin(
-            topic: id.topic, partition: id.partition, offset: flight.offset, timestamp: flight.origin.timestamp)
+            topic: id.topic, partition: id.partition, offset: flight.place.offset, timestamp: flight.place.origin.timestamp)
     }
 
     /// The offset before which requests move out of the way whose hub does not take them: the middle of its window, when that is half full,

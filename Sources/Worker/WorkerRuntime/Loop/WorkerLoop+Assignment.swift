@@ -1,4 +1,3 @@
-import Basics
 import Delivery
 import EventLoop
 import GroupPositions
@@ -109,7 +108,7 @@ extension WorkerLoop {
     private func begin(_ positions: [CommittedOffset], ends: Committer.PartitionEnds) {
         let plan = AssignmentPlan(
             positions.map { known(of: $0, ends: ends) }, window: configuration.window, heldWindow: configuration.heldWindow,
-            reach: repetitions?.reach)
+            reach: desk.repetitions?.reach)
         let states = plan.partitions.map {
             let position = positions[$0.index]
             return partitionState(
@@ -264,8 +263,8 @@ extension WorkerLoop {
                 continue
             }
             for (phase, outcome) in [(Flight.Phase.inFlight, Outcome.ambiguous), (.ready, .cancelled), (.waiting, .cancelled)] {
-                for index in flight.calls.indices.reversed() where flight.isActive && flight.calls[index].phase == phase {
-                    end(flight, call: index, as: outcome, code: .workerShutdown, detail: "the worker stopped before the answer")
+                flight.forEachCall(where: { $0 == phase }) {
+                    end(flight, call: $0, as: outcome, code: .workerShutdown, detail: "the worker stopped before the answer")
                 }
             }
         }

@@ -1,6 +1,5 @@
 import Basics
 import Delivery
-import FanOut
 import PushModel
 
 /// The life of a request's calls beside sending: they wait, have their turn, are cancelled, change the hub, and end.
@@ -13,7 +12,7 @@ extension WorkerLoop {
 
     /// Puts a call into the queue, or lets it wait for the request's `not_before` or for what is left of its own wait.
     func schedule(_ flight: Flight, call index: Int) {
-        if let start = flight.calls[index].notBefore ?? flight.request.notBefore, start > wallClock {
+        if let start = flight.work.calls[index].notBefore ?? flight.request.notBefore, start > wallClock {
             wait(flight, call: index, for: start)
         } else {
             queue(flight, call: index)
@@ -22,7 +21,7 @@ extension WorkerLoop {
 
     /// Puts a call that may be made into the queue of its lane.
     private func queue(_ flight: Flight, call index: Int) {
-        let port = ports[flight.port]
+        let port = ports[flight.route.port]
         if port.isRetired { return reroute(flight) }
         port.queue(flight, call: index)
     }
@@ -36,9 +35,9 @@ extension WorkerLoop {
     /// Lets a call wait for a moment of the monotonic clock, or for long in a delay lane when nothing else must be done for its request.
     /// While partitions are given up, leaves the request to their next owner.
     func wait(_ flight: Flight, call index: Int, until due: MonotonicTime, notBefore: Timestamp? = nil) {
-        ports[flight.port].wait(flight, call: index, until: due, notBefore: notBefore)
+        ports[flight.route.port].wait(flight, call: index, until: due, notBefore: notBefore)
         if mode == .running ? delayWaiting(flight) : leave(flight) { return }
-        timers.add(WaitingCall(call: CallID(flight: flight.index, call: index), generation: flight.generation), at: due)
+        flights.setTimer(of: flight, call: index, at: due)
     }
 
     /// Has a call wait whose turn has come although a hold concerns its request: with the others of it in a lane, or else here.
@@ -47,7 +46,7 @@ extension WorkerLoop {
     func keepBack(_ flight: Flight, call index: Int) -> Bool {
         guard let order = hold(of: flight) else { return false }
         wait(flight, call: index, until: now + Self.heldStep)
-        if flight.isActive, mode == .running, flight.cancellation == nil, flight.onlyWaits {
+        if flight.isActive, mode == .running, flight.work.cancellation == nil, flight.work.onlyWaits {
             _ = delay(flight, by: order)
         }
         return true
@@ -55,44 +54,43 @@ extension WorkerLoop {
 
     /// Puts calls whose wait is over into the queue. A wait taken in steps goes on.
     func handleTimers() {
-        while let entry = timers.removeDue(now) {
-            guard let flight = flights.flight(of: entry, in: .waiting) else { continue }
-            if let start = flight.calls[entry.call.call].notBefore, start > wallClock {
-                wait(flight, call: entry.call.call, for: start)
+        while let (flight, index) = flights.nextDue(now) {
+            if let start = flight.work.calls[index].notBefore, start > wallClock {
+                wait(flight, call: index, for: start)
                 continue
             }
-            ports[flight.port].makeReady(flight, call: entry.call.call)
-            queue(flight, call: entry.call.call)
+            ports[flight.route.port].makeReady(flight, call: index)
+            queue(flight, call: index)
         }
     }
 
     /// Lets a request whose hub is gone wait for the one that it goes to now. With a call in flight, it does so when that has
     /// ended.
     func reroute(_ flight: Flight) {
-        guard flight.poll == nil, !flight.calls.isEmpty, !flight.hasCallInFlight else { return }
-        let former = ports[flight.port]
+        guard flight.wait.poll == nil, !flight.work.calls.isEmpty, !flight.work.hasCallInFlight else { return }
+        let former = ports[flight.route.port]
         findHub(of: flight)
-        let port = ports[flight.port]
+        let port = ports[flight.route.port]
         former.handOver(flight, to: port)
-        guard flight.joinQueue(of: port.queue(of: flight)) else {
-            if flight.routeFault != nil, holdUnrouted(flight) { return }
+        guard flight.route.joinQueue(of: port.queue(of: flight)) else {
+            if flight.route.fault != nil, holdUnrouted(flight) { return }
             endUnrouted(flight)
             return
         }
-        for index in flight.calls.indices where flight.calls[index].phase == .ready { queue(flight, call: index) }
+        for index in flight.work.calls.indices where flight.work.calls[index].phase == .ready { queue(flight, call: index) }
     }
 
     /// Ends the calls that wait of a request that has no hub. What an earlier attempt or worker did stays in the result.
     func endUnrouted(_ flight: Flight) {
-        for index in flight.calls.indices.reversed() where flight.isActive && flight.calls[index].phase.isWaiting {
-            end(flight, call: index, as: .permanent, code: .unknownHub, detail: "the settings have no hub for the request")
+        flight.forEachCall(where: \.isWaiting) {
+            end(flight, call: $0, as: .permanent, code: .unknownHub, detail: "the settings have no hub for the request")
         }
     }
 
     /// Ends a request of which attempts were made, because another version, or other settings, would make other calls of it.
     func giveUp(_ flight: Flight, delayed: DelayedRecord) {
         flight.replaceCalls(by: delayed.history, report: delayed.report)
-        for index in flight.calls.indices where flight.calls[index].phase != .done {
+        for index in flight.work.calls.indices where flight.work.calls[index].phase != .done {
             end(
                 flight, call: index, as: .transient, code: .internal,
                 detail: "other settings gave the request other calls while it waited")
@@ -101,15 +99,13 @@ extension WorkerLoop {
 
     /// Ends the calls of a request that wait.
     func cancel(_ flight: Flight, by cancellation: Cancellations.Cancellation) {
-        flight.cancel(by: cancellation)
-        for index in flight.calls.indices.reversed() where flight.isActive && flight.calls[index].phase.isWaiting {
-            end(flight, call: index, by: cancellation)
-        }
+        flight.work.note(cancellation)
+        flight.forEachCall(where: \.isWaiting) { end(flight, call: $0, by: cancellation) }
     }
 
     /// Ends a call because its request is cancelled. Of one that may have arrived, the attempt's own code says more.
     func end(_ flight: Flight, call index: Int, by cancellation: Cancellations.Cancellation) {
-        if !flight.calls[index].mayHaveArrived { flight.noteCode(.cancelled, ofCall: index) }
+        if !flight.work.calls[index].mayHaveArrived { flight.noteCode(.cancelled, ofCall: index) }
         flight.noteDetail(cancellation.reason.map { "cancelled: \($0)" } ?? "cancelled", ofCall: index)
         end(flight, call: index, as: .cancelled)
     }
@@ -132,9 +128,9 @@ extension WorkerLoop {
     /// Ends a call. With the last one the request is finished.
     func end(_ flight: Flight, call index: Int, as outcome: Outcome) {
         // Once an attempt may have reached devices, only a success makes it certain again.
-        let isDoubtful = outcome != .success && (flight.calls[index].mayHaveArrived || mayHaveBeenBegun(flight))
-        ports[flight.port].end(flight, call: index, as: isDoubtful ? .ambiguous : outcome)
-        if flight.openCalls == 0 {
+        let isDoubtful = outcome != .success && (flight.work.calls[index].mayHaveArrived || mayHaveBeenBegun(flight))
+        ports[flight.route.port].end(flight, call: index, as: isDoubtful ? .ambiguous : outcome)
+        if flight.work.openCalls == 0 {
             finish(flight)
         } else if mode == .running {
             _ = delayWaiting(flight)

@@ -3,7 +3,6 @@ import Delivery
 import EventLoop
 import Kafka
 import Observability
-import PushModel
 
 /// From finished requests to a confirmed commit: what `CommitCycle` decides is done here.
 extension WorkerLoop {

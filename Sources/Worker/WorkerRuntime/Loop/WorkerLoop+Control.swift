@@ -1,4 +1,3 @@
-import Basics
 import Delivery
 import EventLoop
 import Kafka
@@ -97,11 +96,11 @@ extension WorkerLoop {
 
     /// Ends what waits of the requests that are cancelled by now.
     func cancelWaiting() {
-        for flight in flights.flights where flight.isActive && flight.deadLetter == nil && flight.poll == nil {
+        for flight in flights.flights where flight.isActive && flight.wait.deadLetter == nil && flight.wait.poll == nil {
             // What lies beyond the window is looked at when it is started.
-            guard partitions[flight.slot].parked !== flight, let cancellation = cancellation(of: flight) else { continue }
-            if partitions[flight.slot].head === flight {
-                delayedPartitions.cancelledHeads.append(flight.slot)
+            guard partitions[flight.place.slot].parked !== flight, let cancellation = cancellation(of: flight) else { continue }
+            if partitions[flight.place.slot].head === flight {
+                delayedPartitions.cancelledHeads.append(flight.place.slot)
             } else {
                 cancel(flight, by: cancellation)
             }

@@ -1,6 +1,4 @@
-import Basics
 import Delivery
-import FanOut
 import HubREST
 import Observability
 import PushModel
@@ -11,8 +9,8 @@ extension WorkerLoop {
     /// Puts a request that must not be sent yet where it waits: here if that is short. Without a place for it, it is refused.
     func delayStart(_ flight: Flight) -> StartFacts {
         guard let start = flight.request.notBefore, start > wallClock else { return .waitsHere }
-        flight.postpone(until: start)
-        if flight.key != nil, scheduler.hasNoPlace(for: flight, until: start, now: wallClock) {
+        flight.work.postpone(until: start)
+        if flight.route.key != nil, scheduler.hasNoPlace(for: flight, until: start, now: wallClock) {
             flight.note([.orderingKeyFull])
             takeBack(flight)
             return .hasFaults
@@ -24,8 +22,10 @@ extension WorkerLoop {
     ///
     /// - Returns: Whether it is there.
     func delayWaiting(_ flight: Flight) -> Bool {
-        guard scheduler.delays.hasLanes || flight.key != nil, flight.cancellation == nil, flight.onlyWaits else { return false }
-        return flight.nextMoment(now: now, at: wallClock).map { delay(flight, until: $0) } ?? false
+        guard scheduler.delays.hasLanes || flight.route.key != nil, flight.work.cancellation == nil, flight.work.onlyWaits,
+            let moment = flight.work.nextMoment(now: now, at: wallClock)
+        else { return false }
+        return delay(flight, until: moment)
     }
 
     /// Hands a request on from lane to lane, as it is.
@@ -48,11 +48,11 @@ extension WorkerLoop {
     ///
     /// - Returns: Whether it is in a lane.
     func deferIfFull(_ flight: Flight) -> Bool {
-        guard scheduler.delays.hasLanes, flight.cancellation == nil else { return false }
-        let port = ports[flight.port]
+        guard scheduler.delays.hasLanes, flight.work.cancellation == nil else { return false }
+        let port = ports[flight.route.port]
         let hasNone =
-            flight.delayed == nil ? room.isDeferred(at: port, in: flight.lane) : room.defersAgain(flight, at: port)
-        return (hasNone || flight.mustDefer) && deferNow(flight)
+            flight.wait.delayed == nil ? room.isDeferred(at: port, in: flight.route.lane) : room.defersAgain(flight, at: port)
+        return (hasNone || flight.wait.mustDefer) && deferNow(flight)
     }
 
     /// Defers a large request that comes from where reading goes on although those that have not ended take all that they may: a delay lane,
@@ -62,18 +62,18 @@ extension WorkerLoop {
     func deferWhole(_ flight: Flight) -> Bool { scheduler.delays.hasLanes && deferNow(flight) }
 
     func deferNow(_ flight: Flight) -> Bool {
-        let due = DelayPolicy.deferral(publishedAt: flight.origin.timestamp, now: wallClock)
-        flight.postponeWaiting(until: due)
+        let due = DelayPolicy.deferral(publishedAt: flight.place.origin.timestamp, now: wallClock)
+        flight.work.postponeWaiting(until: due)
         return delay(flight, until: due)
     }
 
     /// - Returns: Whether a request that has no hub is in a delay lane, or held, to be routed again.
     func holdUnrouted(_ flight: Flight) -> Bool {
         let due = wallClock.adding(milliseconds: DelayPolicy.shortestStay)
-        guard ports.routes.isSettling(now), !flight.request.options.dryRun, flight.cancellation == nil,
+        guard ports.routes.isSettling(now), !flight.request.options.dryRun, flight.work.cancellation == nil,
             flight.request.expiresAt.map({ $0 > due }) ?? true
         else { return false }
-        flight.postponeWaiting(until: due)
+        flight.work.postponeWaiting(until: due)
         let hub = ports.missingHub(of: flight)
         guard delay(flight, until: due) else { return false }
         facts.unrouted.add(hub, due: due)
@@ -87,7 +87,7 @@ extension WorkerLoop {
         var facts = flight.drainFacts
         if isAtomic, hasRoomForOutcomes, !isCommitOverdue, !cycle.isOutOfGroup { facts.insert(.isCommittable) }
         if DrainGate.next(facts) == .handOver {
-            if let due = flight.nextMoment(now: now, at: wallClock), delay(flight, until: due, isLeft: true) { return true }
+            if let due = flight.work.nextMoment(now: now, at: wallClock), delay(flight, until: due, isLeft: true) { return true }
             facts.insert(.hasNoPlace)
         }
         guard DrainGate.next(facts) == .forget else { return delayWaiting(flight) }
@@ -99,7 +99,7 @@ extension WorkerLoop {
     func delay(_ flight: Flight, until due: Timestamp, isLeft: Bool = false) -> Bool {
         let expiry = flight.request.expiresAt
         let moment = DelayPolicy.moment(until: due, expiresAt: expiry)
-        if let key = flight.key { return hold(flight, key: key, until: moment, isLeft: isLeft) }
+        if let key = flight.route.key { return hold(flight, key: key, until: moment, isLeft: isLeft) }
         let lane = scheduler.delays.lane(until: due, expiresAt: expiry, isLeft: isLeft, now: wallClock)
         guard let lane, let history = history(of: flight) else { return false }
         write(flight, to: .delay(lane), until: moment, history: history)
@@ -108,12 +108,12 @@ extension WorkerLoop {
 
     /// Puts a request where it waits for the end of a hold, and counts it unless it waited there for the same.
     func delay(_ flight: Flight, by order: OrderRecord) -> Bool {
-        let (due, expiry) = (flight.due, flight.request.expiresAt)
+        let (due, expiry) = (flight.wait.due, flight.request.expiresAt)
         // By the machine's clock, as lanes count. The shortest lane may end a little later than the hold.
         let left = max(order.until.milliseconds(since: orderTime), DelayPolicy.shortestStay)
         let end = wallClock.adding(milliseconds: left)
         guard delay(flight, until: end) else { return false }
-        if flight.delayed == nil
+        if flight.wait.delayed == nil
             || due.map({ abs($0.milliseconds(since: DelayPolicy.moment(until: end, expiresAt: expiry))) > 1000 }) ?? true
         {
             facts.held.note(order.id, expiresAt: expiry, now: wallClock)
@@ -127,7 +127,7 @@ extension WorkerLoop {
         let partition = scheduler.hold(
             flight, key: key, until: due, historyByteCount: history.count, isLeft: isLeft, now: wallClock)
         guard let partition else { return false }
-        flight.releaseTurn()
+        flight.route.takeTurn(of: nil)
         write(flight, to: .held(partition), until: due, history: history)
         return true
     }
@@ -142,7 +142,7 @@ extension WorkerLoop {
     ) {
         recorders.delays.record(flight, to: destination, due: due, history: history, into: &outbox)
         noteDelay(of: flight, to: destination, until: due)
-        ports[flight.port].endWaits(of: flight)
+        ports[flight.route.port].endWaits(of: flight)
         settle(flight)
     }
 

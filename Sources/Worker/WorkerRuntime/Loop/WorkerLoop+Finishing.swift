@@ -13,16 +13,16 @@ extension WorkerLoop {
     func finish(_ flight: Flight) {
         facts.finishedCount += 1
         let conclusion = recorders.finish(flight, hub: ports.hubMember(of: flight), now: wallClock, into: &outbox)
-        if flight.request.options.trackOutcome ?? ports[flight.port].settings.tracksOutcomes { track(flight) }
-        ports[flight.port].metrics.finished(
-            conclusion, nanoseconds: wallClock.nanoseconds(since: flight.origin.timestamp))
+        if flight.request.options.trackOutcome ?? ports[flight.route.port].settings.tracksOutcomes { track(flight) }
+        ports[flight.route.port].metrics.finished(
+            conclusion, nanoseconds: wallClock.nanoseconds(since: flight.place.origin.timestamp))
         if log.isEnabled(.info) {
             log.info(
                 .requestFinished, "a request has its final result",
                 [
                     .requestID: .string(flight.request.document.string(flight.request.id)),
                     .outcome: .string(conclusion.outcome.rawValue), .attempt: LogValue(flight.report.attemptCount),
-                    .partition: LogValue(flight.origin.partition), .offset: LogValue(flight.origin.offset),
+                    .partition: LogValue(flight.place.origin.partition), .offset: LogValue(flight.place.origin.offset),
                 ])
         }
         settle(flight)
@@ -30,11 +30,11 @@ extension WorkerLoop {
 
     /// Counts the record as done: its outcome is in the outbox.
     func settle(_ flight: Flight) {
-        if flight.epoch == epoch {
-            if let key = flight.key { scheduler.completed(key, in: flight.slot) }
-            partitions[flight.slot].ledger?.finished(flight.offset)
-            markDirty(flight.slot)
-            withGroup(of: flight.slot) { $0.windowMoved(flight.slot) }
+        if flight.place.epoch == epoch {
+            if let key = flight.route.key { scheduler.completed(key, in: flight.place.slot) }
+            partitions[flight.place.slot].ledger?.finished(flight.place.offset)
+            markDirty(flight.place.slot)
+            withGroup(of: flight.place.slot) { $0.windowMoved(flight.place.slot) }
         }
         flights.release(flight)
     }
@@ -57,18 +57,17 @@ extension WorkerLoop {
 
     /// Forgets a request without an outcome: the partition's next owner takes it up again.
     func abandon(_ flight: Flight) {
-        if flight.epoch == epoch, flight.hasCallInFlight { partitions[flight.slot].hasLostCalls = true }
-        ports[flight.port].abandonCalls(of: flight, now: now, using: &generator, log: log)
+        if flight.place.epoch == epoch, flight.work.hasCallInFlight { partitions[flight.place.slot].hasLostCalls = true }
+        ports[flight.route.port].abandonCalls(of: flight, now: now, using: &ports.generator, log: log)
         flights.release(flight)
     }
 
     /// True if a worker before this one may have begun a request, so that devices may have heard of it.
     func mayHaveBeenBegun(_ flight: Flight) -> Bool {
-        guard flight.epoch == epoch, flight.offset < partitions[flight.slot].begun.end, !flight.request.options.dryRun else {
-            return false
-        }
+        let end = flight.place.epoch == epoch ? partitions[flight.place.slot].begun.end : .min
+        guard flight.place.offset < end, !flight.request.options.dryRun else { return false }
         // Not before its time.
-        return [flight.request.notBefore, flight.delayed?.due].allSatisfy { $0.map { $0 <= membership.overlapEnd } ?? true }
+        return [flight.request.notBefore, flight.wait.delayed?.due].allSatisfy { $0.map { $0 <= membership.overlapEnd } ?? true }
     }
 
     /// Turns what the brokers never take into a dead letter that says so. What became of parts of large requests stays.
@@ -82,7 +81,7 @@ extension WorkerLoop {
             && rejected.records.contains { if case .held = $0.destination { true } else { false } }
         let failure = UnreadableRecord.notTaken(error.name)
         offered.job?.batch = recorders.replacement(
-            of: rejected, from: .init(slot: unit.slot, offset: unit.offset), at: place, failure: failure, reader: ownReader)
+            of: rejected, from: .init(slot: unit.slot, offset: unit.offset), at: place, failure: failure, reader: desk.ownReader)
         if wasMoving { scheduler.neverArrives(publishedAt: unit.offset, in: unit.slot) }
         metrics.deadLettered(failure.reason, topic: id.topic)
         log.error(
@@ -99,7 +98,7 @@ extension WorkerLoop {
     /// Follows the calls of a finished request that the hub has accepted.
     private func track(_ flight: Flight) {
         guard !flight.request.options.testSend else { return }
-        let port = ports[flight.port]
+        let port = ports[flight.route.port]
         for index in flight.report.calls.indices where flight.report.calls[index].outcome == .success {
             let hasID = flight.report.calls[index].notificationID != nil
             if hasID && !port.polls.isRefused && !scheduler.delays.lanes.available.isEmpty {
@@ -120,7 +119,8 @@ extension WorkerLoop {
     /// Records that nothing can be learnt of a call, in the transaction of its request's final result.
     private func endUnasked(_ flight: Flight, call index: Int, at port: HubPort) {
         guard recorders.results.recordUnasked(index, of: flight, hub: port.name, now: wallClock, into: &outbox) else {
-            log.error(.internalFault, "what was written of a call to follow cannot be read", [.offset: LogValue(flight.offset)])
+            log.error(
+                .internalFault, "what was written of a call to follow cannot be read", [.offset: LogValue(flight.place.offset)])
             return
         }
         port.metrics.outcomeKnown(CallOutcome.unavailable.reason)
@@ -136,7 +136,7 @@ extension WorkerLoop {
     /// Hands a poll on to a lane, in the transaction that finishes its present record.
     func askLater(_ flight: Flight, poll: OutcomePoll, after wait: Int64) {
         guard let (lane, due) = laneAndMoment(after: wait) else { return finish(flight, poll: poll, outcome: .unavailable) }
-        recorders.delays.recordPoll(in: lane, due: due, requestID: poll.call.requestID, for: flight.place, into: &outbox) {
+        recorders.delays.recordPoll(in: lane, due: due, requestID: poll.call.requestID, for: flight.place.source, into: &outbox) {
             poll.call.append(to: &$0)
         }
         settle(flight)
@@ -144,8 +144,8 @@ extension WorkerLoop {
 
     /// Writes the call's one outcome result.
     func finish(_ flight: Flight, poll: OutcomePoll, outcome: CallOutcome) {
-        recorders.results.record(outcome, of: poll.call, for: flight.place, now: wallClock, into: &outbox)
-        ports[flight.port].metrics.outcomeKnown(outcome.reason)
+        recorders.results.record(outcome, of: poll.call, for: flight.place.source, now: wallClock, into: &outbox)
+        ports[flight.route.port].metrics.outcomeKnown(outcome.reason)
         if outcome.state != .sent, log.isEnabled(.info) {
             log.info(
                 .outcomeKnown, "an accepted call did not reach all its devices, or that is unknown",

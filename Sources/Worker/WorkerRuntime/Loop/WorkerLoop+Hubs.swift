@@ -1,8 +1,8 @@
+import Basics
 import Delivery
 import Dispatch
 import HubREST
 import Observability
-import PushModel
 
 /// The loop's hubs: how they are opened, share a rate with the fleet, change while the worker runs, and are closed.
 ///
@@ -18,7 +18,7 @@ extension WorkerLoop {
         let port = try HubPort(
             ports.nextNumber, settings: hub, of: configuration, poller: sources.poller, now: clock.monotonic,
             metrics: metrics.ofHub(hub.name, isRateLimited: hub.rateLimit > 0), health: health.newHub(),
-            generator: &generator)
+            generator: &ports.generator)
         ports.add(port)
         scheduler.buffers.addHub(port.number)
         return port.number
@@ -87,19 +87,21 @@ extension WorkerLoop {
 
     /// Routes everything that is not in flight by the new names.
     private func rerouteWaiting() {
-        let active = flights.flights.filter { $0.isActive && $0.deadLetter == nil }.sorted { $0.receivedAt < $1.receivedAt }
+        let active = flights.flights.filter { $0.isActive && $0.wait.deadLetter == nil }.sorted {
+            $0.place.receivedAt < $1.place.receivedAt
+        }
         for port in ports where port.isRetired {
             scheduler.buffers.displace(hub: port.number)
-            port.ready.removeAll { _, _ in false }
-            port.polls.queue.removeAll { _, _ in false }
+            port.ready.removeAll { _ in false }
+            port.polls.queue.removeAll { _ in true }
         }
         for flight in active where flight.isActive {
-            if let poll = flight.poll {
-                if poll.phase == .ready, ports[flight.port].isRetired { startPoll(flight, poll: poll) }
-            } else if flight.calls.isEmpty {
+            if let poll = flight.wait.poll {
+                if poll.phase == .ready, ports[flight.route.port].isRetired { startPoll(flight, poll: poll) }
+            } else if flight.work.calls.isEmpty {
                 // It was read, and waits for its time or for room.
                 findHub(of: flight)
-            } else if ports[flight.port].isRetired, !flight.hasCallInFlight {
+            } else if ports[flight.route.port].isRetired, !flight.work.hasCallInFlight {
                 reroute(flight)
             }
         }

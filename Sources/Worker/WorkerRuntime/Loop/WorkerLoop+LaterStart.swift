@@ -1,5 +1,4 @@
 import Delivery
-import GroupPositions
 import Kafka
 import Observability
 
@@ -26,7 +25,7 @@ extension WorkerLoop {
         let assigned = AssignmentPlan.Assigned(
             partitions[slot].role.kind, committed: committed, end: finding.end, ruling: finding.ruling)
         let plan = AssignmentPlan(
-            [assigned], window: configuration.window, heldWindow: configuration.heldWindow, reach: repetitions?.reach)
+            [assigned], window: configuration.window, heldWindow: configuration.heldWindow, reach: desk.repetitions?.reach)
         guard let planned = plan.partitions.first else { return nil }
         do throws(KafkaError) { try moveReading(of: slot, to: planned.start) } catch {
             noteKafkaError(error)

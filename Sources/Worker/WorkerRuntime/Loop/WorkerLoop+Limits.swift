@@ -9,15 +9,14 @@ extension WorkerLoop {
     func mayBegin(_ flight: Flight, call index: Int, at port: HubPort) -> Bool {
         guard controlTopic.orders.slowsRequests, limited.isUsed, !limited.isReleasing else { return true }
         let orders = lend(&flight.request) {
-            controlTopic.orders.limits(of: $0, hub: port.name, lane: flight.lane.name, now: orderTime)
+            controlTopic.orders.limits(of: $0, hub: port.name, lane: flight.route.lane.name, now: orderTime)
         }
         guard let line = limited.line(of: flight, at: port.number, among: orders) else { return true }
         if limited.waiting.begins(line, now: now) { return true }
-        if limited.waiting.hasRoom(in: line, wasDeferred: flight.delayed != nil)
+        if limited.waiting.hasRoom(in: line, wasDeferred: flight.wait.delayed != nil)
             || !deferLimited(flight, in: line, until: orders.filter { line.orders.contains($0.id) }.map(\.until).max())
         {
-            let call = CallID(flight: flight.index, call: index)
-            limited.waiting.append(WaitingCall(call: call, generation: flight.generation), to: line)
+            limited.waiting.append(WaitingCall(flight, call: index), to: line)
         }
         return false
     }
@@ -26,14 +25,13 @@ extension WorkerLoop {
     ///
     /// - Returns: Whether it is in a lane, or held.
     private func deferLimited(_ flight: Flight, in line: LimitedLine, until end: Timestamp?) -> Bool {
-        guard mode == .running, hasRoomForOutcomes, flight.onlyWaitsForTurn, scheduler.delays.hasLanes || flight.key != nil else {
-            return false
-        }
-        let former = flight.delayed.map { $0.due.milliseconds(since: wallClock) }
-        let wait = limited.waiting.deferral(in: line, of: flight.openCalls, former: former, now: now)
+        guard mode == .running, hasRoomForOutcomes, flight.onlyWaitsForTurn, scheduler.delays.hasLanes || flight.route.key != nil
+        else { return false }
+        let former = flight.wait.delayed.map { $0.due.milliseconds(since: wallClock) }
+        let wait = limited.waiting.deferral(in: line, of: flight.work.openCalls, former: former, now: now)
         let moment = wallClock.adding(milliseconds: wait)
         let due = max(min(moment, end ?? moment), wallClock.adding(milliseconds: DelayPolicy.shortestStay))
-        let (isFirst, expiry) = (flight.delayed == nil, flight.request.expiresAt)
+        let (isFirst, expiry) = (flight.wait.delayed == nil, flight.request.expiresAt)
         guard delay(flight, until: due) else { return false }
         if isFirst { for order in line.orders { facts.held.note(order, expiresAt: expiry, now: wallClock) } }
         return true
@@ -50,8 +48,8 @@ extension WorkerLoop {
             port.setRate(ordered: limited.rate(ofHub: port.name), part: limited.part, now: now)
         }
         for next in calls {
-            guard let flight = flights.flight(of: next, in: .ready), !ports[flight.port].isRetired else { continue }
-            ports[flight.port].queue(flight, call: next.call.call)
+            guard let flight = flights.flight(of: next, in: .ready), !ports[flight.route.port].isRetired else { continue }
+            ports[flight.route.port].queue(flight, call: next.call)
         }
     }
 }

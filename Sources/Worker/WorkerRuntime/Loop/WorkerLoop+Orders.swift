@@ -1,4 +1,3 @@
-import Basics
 import Delivery
 import PushModel
 
@@ -15,17 +14,17 @@ extension WorkerLoop {
     /// The hold that concerns a request whose hub is known, or nil.
     func hold(of flight: Flight) -> OrderRecord? {
         guard controlTopic.orders.slowsRequests else { return nil }
-        let (hub, lane) = (hubName(of: flight), flight.lane.name)
+        let (hub, lane) = (hubName(of: flight), flight.route.lane.name)
         return lend(&flight.request) { controlTopic.orders.hold(of: $0, hub: hub, lane: lane, now: orderTime) }
     }
 
     /// The cancellation of a request, or nil if nothing cancels it.
     func cancellation(of flight: Flight) -> Cancellations.Cancellation? {
         guard !controlTopic.cancellations.isEmpty || controlTopic.orders.cancelsRequests else { return nil }
-        let published = flight.origin.timestamp
+        let published = flight.place.origin.timestamp
         return lend(&flight.request) { request in
             controlTopic.cancellations.cancellation(of: request, published: published)
-                ?? orderedCancellation(of: request, published: published, hub: hubName(of: flight), lane: flight.lane)
+                ?? orderedCancellation(of: request, published: published, hub: hubName(of: flight), lane: flight.route.lane)
         }
     }
 
@@ -43,26 +42,26 @@ extension WorkerLoop {
 
     /// The name of the hub that a request's calls go to, or nil for none, or several.
     private func hubName(of flight: Flight) -> String? {
-        flight.routeFault == nil && flight.spread == nil ? ports.peek(at: flight.port).name : nil
+        flight.route.fault == nil && flight.route.spread == nil ? ports.peek(at: flight.route.port).name : nil
     }
 
     /// True if a request expired while a hold concerned it.
     func expiredOnHold(_ flight: Flight) -> Bool {
         guard let expiry = flight.request.expiresAt else { return false }
-        let (hub, lane) = (hubName(of: flight), flight.lane.name)
+        let (hub, lane) = (hubName(of: flight), flight.route.lane.name)
         return lend(&flight.request) { controlTopic.orders.held($0, hub: hub, lane: lane, at: expiry) }
     }
 
     /// True if the first record of a delay lane's partition is examined before its time.
     func isSwept(_ slot: Int) -> Bool {
         guard delayedPartitions.sweep.isSweeping(slot),
-            let written = partitions[slot].head?.writtenAt ?? partitions[slot].unread?.writtenAt
+            let written = partitions[slot].head?.wait.writtenAt ?? partitions[slot].unread?.writtenAt
         else { return false }
         return delayedPartitions.sweep.covers(recordWrittenAt: written, in: slot)
     }
 
     /// The same of a record that was read.
     func isSwept(_ flight: Flight) -> Bool {
-        flight.writtenAt.map { delayedPartitions.sweep.covers(recordWrittenAt: $0, in: flight.slot) } ?? false
+        flight.wait.writtenAt.map { delayedPartitions.sweep.covers(recordWrittenAt: $0, in: flight.place.slot) } ?? false
     }
 }

@@ -1,10 +1,6 @@
-import Basics
 import Delivery
-import FanOut
-import HubREST
 import Kafka
 import Observability
-import Payloads
 import PushModel
 
 /// From a record to a request with planned and formatted calls, or to what is wrong with it. Nothing is sent or buffered here.
@@ -17,50 +13,27 @@ extension WorkerLoop {
         case .unreadable(let failure): noteUnreadable(record, of: flight, failure: failure)
         case .rejected(let faults): flight.note(faults)
         case .request:
-            let most = partitions[flight.slot].role.largestRecord
+            let most = partitions[flight.place.slot].role.largestRecord
             guard size > most else { return }
             let message = "The record has \(size) bytes with its key and headers; \(most) are allowed."
             flight.note([RequestFault(.recordTooLarge, at: "", message: message)])
         }
     }
 
-    /// Reads the request that a record holds, in one walk over its headers.
+    /// Reads the request that a record holds, and decides where it goes.
     ///
     /// - Returns: What came of it, and the bytes of the record with key and headers.
     func parse(_ record: borrowing ConsumedRecord, into flight: Flight) -> (reading: RequestReader.Reading, byteCount: Int) {
-        headers.removeAll()
-        let most = partitions[flight.slot].role.largestRecord
-        var size = (record.key?.count ?? 0) + (record.value?.count ?? 0)
-        if let key = record.key, size <= most { flight.envelope.setKey(key) }
-        record.forEachHeader { name, value in
-            size += name.count + (value?.count ?? 0)
-            if size <= most { flight.envelope.addHeader(name, value: value) }
-            if let value { headers.add(name: name, value: value) }
-        }
-        // Nobody needs the envelope of a record that is too large to be written again. Its room is counted nowhere.
-        if size > most { flight.dropEnvelope() }
-        guard let value = record.value else {
-            let nothing: [UInt8] = []
-            return (read(nothing.span, into: flight), size)
-        }
-        return (read(value, into: flight), size)
-    }
-
-    /// Reads the request that `value` and `headers` hold.
-    func read(_ value: Span<UInt8>, into flight: Flight) -> RequestReader.Reading {
-        let origin = flight.origin
-        flight.noteValue(byteCount: value.count)
-        let reader = partitions[flight.slot].role.isOpen ? openReader : ownReader
-        let reading = lend(&headers) { reader.read(value, headers: $0, origin: origin, into: &flight.request) }
+        let result = desk.read(record, of: partitions[flight.place.slot].role, into: flight)
         findHub(of: flight)
         flights.account(for: flight)
-        return reading
+        return result
     }
 
     /// Decides whose a request is, and which hub it goes to. One without a route goes to none, and the gate finds it unrouted.
     func findHub(of flight: Flight) {
-        flight.nameTenant()
-        flight.setDestination(lend(&flight.request) { ports.route(of: $0, tenant: flight.tenant) })
+        flight.route.join(flight.namedTenant)
+        flight.route.lead(to: lend(&flight.request) { ports.route(of: $0, tenant: flight.route.tenant) })
         flights.moved(flight)
     }
 
@@ -71,19 +44,19 @@ extension WorkerLoop {
             epoch: epoch, slot: record.slot, lane: record.lane, origin: record.origin, now: wallClock,
             monotonic: record.receivedAt)
         flight.load(record)
-        headers.removeAll()
-        record.envelope.forEachHeader { name, value in if let value { headers.add(name: name, value: value) } }
-        let value = record.value
-        if case .rejected(let faults) = read(value.span, into: flight) { flight.note(faults) }
+        let reading = desk.read(record, of: partitions[record.slot].role, into: &flight.request)
+        findHub(of: flight)
+        flights.account(for: flight)
+        if case .rejected(let faults) = reading { flight.note(faults) }
         return flight
     }
 
     /// Makes a dead letter of a record that cannot be understood.
     func noteUnreadable(_ record: borrowing ConsumedRecord, of flight: Flight, failure: UnreadableRecord) {
-        let place = partitions[flight.slot].place(of: flight)
+        let place = partitions[flight.place.slot].place(of: flight)
         var letter = OutcomeBatch()
-        recorders.deadLetters.record(record, slot: flight.slot, origin: place, failure: failure, into: &letter)
-        flight.conclude(as: letter)
+        recorders.deadLetters.record(record, slot: flight.place.slot, origin: place, failure: failure, into: &letter)
+        flight.wait.conclude(as: letter)
         flights.account(for: flight)
         metrics.deadLettered(failure.reason, topic: place.topic)
         log.warning(
@@ -94,60 +67,10 @@ extension WorkerLoop {
             ])
     }
 
-    /// Plans the calls of a request and formats what they send. Whether that can be done is up to nothing but the request and the
-    /// settings.
+    /// Plans the calls of a request and formats what they send.
     func plan(_ flight: Flight) throws(RequestFault) {
         defer { flights.accountForCalls(of: flight) }
-        try lend(&flight.request) { (request) throws(RequestFault) in try planner.plan(request, into: &flight.plan) }
-        if flight.plan.calls.count > planner.maximumCalls || flight.spread != nil {
-            try checkContent(flight)
-        } else {
-            try format(flight)
-        }
-    }
-
-    /// Renders one payload for each platform of the plan. Calls of one platform share it.
-    private func format(_ flight: Flight) throws(RequestFault) {
-        for call in flight.plan.calls {
-            let isSamePlatform = !flight.calls.isEmpty && flight.report.calls.last?.platform == call.platform
-            if !isSamePlatform { try render(flight, for: call.platform) }
-            flight.addCall(on: call.platform)
-        }
-    }
-
-    private func render(_ flight: Flight, for platform: Platform?) throws(RequestFault) {
-        if flight.payloads.count == flight.payloadCount { flight.payloads.append(.init()) }
-        do throws(PayloadError) {
-            try lend(&flight.request) { (request) throws(PayloadError) in
-                if let platform {
-                    try formatter.format(request, for: platform, now: wallClock, into: &flight.payloads[flight.payloadCount])
-                } else {
-                    try formatter.formatTemplate(request, now: wallClock, into: &flight.payloads[flight.payloadCount])
-                }
-            }
-        } catch {
-            let code: ErrorCode = error.code == .payloadTooLarge ? .payloadTooLarge : .payloadRejected
-            throw RequestFault(code, at: error.pointer, message: error.sentence)
-        }
-        flight.addPayload()
-    }
-
-    /// Makes sure that the content of a request that is sent in parts can be sent, so that it is refused as a whole if not.
-    private func checkContent(_ flight: Flight) throws(RequestFault) {
-        guard flight.request.parent == nil || flight.spread == nil else {
-            throw RequestFault(
-                .unknownHub, at: "/hub", message: "A part of a request goes to one hub; this one would go to several.")
-        }
-        guard flight.request.parent == nil else {
-            throw RequestFault(
-                .tagLimitExceeded, at: "/audience",
-                message: "This part of a request needs \(flight.plan.calls.count) hub calls; \(planner.maximumCalls) are allowed."
-            )
-        }
-        for index in flight.plan.calls.indices {
-            let platform = flight.plan.calls[index].platform
-            if index == 0 || flight.plan.calls[index - 1].platform != platform { try render(flight, for: platform) }
-        }
+        try desk.plan(flight, now: wallClock)
     }
 }
 
@@ -159,7 +82,9 @@ extension WorkerLoop {
 extension WorkerLoop {
     /// Takes in a request that was read and is finished.
     func remember(_ flight: Flight) {
-        guard partitions[flight.slot].recent != nil, flight.deadLetter == nil, flight.report.faults.isEmpty else { return }
+        guard partitions[flight.place.slot].recent != nil, flight.wait.deadLetter == nil, flight.report.faults.isEmpty else {
+            return
+        }
         do throws(RequestFault) {
             try plan(flight)
             try refuseRepetition(flight)
@@ -176,8 +101,8 @@ extension WorkerLoop {
     ///
     /// - Throws: A fault that names what it repeats, or says that repetitions of its key are not looked for: that must not be ignored.
     func refuseRepetition(_ flight: Flight) throws(RequestFault) {
-        guard flight.delayed == nil, isCompared(flight) else { return }
-        guard let rules = repetitions else {
+        guard flight.wait.delayed == nil, isCompared(flight) else { return }
+        guard let rules = desk.repetitions else {
             guard flight.request.dedupeKey == nil else {
                 throw RequestFault(
                     .notConfigured, at: "/dedupe", message: "This worker looks for no repetitions: its dedupe.reach is 0.")
@@ -185,8 +110,8 @@ extension WorkerLoop {
             return
         }
         let names = lend(&flight.request) { rules.names(of: $0) }
-        let repetition = partitions[flight.slot].recent?.received(
-            key: names.key, id: names.id, offset: flight.offset, time: flight.origin.timestamp)
+        let repetition = partitions[flight.place.slot].recent?.received(
+            key: names.key, id: names.id, offset: flight.place.offset, time: flight.place.origin.timestamp)
         switch repetition {
         case .key(let offset):
             throw RequestFault(
@@ -200,11 +125,11 @@ extension WorkerLoop {
 
     /// Lets a request that is refused because it has no hub be sent again as it is, where this loop remembers it.
     func takeBack(_ flight: Flight) {
-        let origin = TopicPartition(topic: flight.origin.topic, partition: flight.origin.partition)
-        let slot = flight.delayed == nil ? flight.slot : partitions.firstIndex { $0.id == origin }
-        guard let rules = repetitions, let slot, isCompared(flight) else { return }
+        let origin = TopicPartition(topic: flight.place.origin.topic, partition: flight.place.origin.partition)
+        let slot = flight.wait.delayed == nil ? flight.place.slot : partitions.firstIndex { $0.id == origin }
+        guard let rules = desk.repetitions, let slot, isCompared(flight) else { return }
         let names = lend(&flight.request) { rules.names(of: $0) }
-        partitions[slot].recent?.refused(key: names.key, id: names.id, time: flight.origin.timestamp)
+        partitions[slot].recent?.refused(key: names.key, id: names.id, time: flight.place.origin.timestamp)
     }
 
     /// True for a request of which repetitions are looked for.

@@ -17,7 +17,7 @@ extension WorkerLoop {
             guard ports.routes.isSettling(now) else { return finish(flight, poll: poll, outcome: .unavailable) }
             return askLater(flight, poll: poll, after: DelayPolicy.shortestStay)
         }
-        flight.route(toHub: port.number)
+        flight.route.lead(to: .init(port: port.number))
         flights.moved(flight)
         if port.polls.isRefused {
             finish(flight, poll: poll, outcome: .unavailable)
@@ -25,7 +25,7 @@ extension WorkerLoop {
             askLater(flight, poll: poll, after: poll.due.milliseconds(since: wallClock))
         } else if port.polls.hasRoom {
             poll.phase = .ready
-            port.polls.queue.append(CallID(flight: flight.index, call: 0), generation: flight.generation)
+            port.polls.queue.append(WaitingCall(flight, call: 0))
         } else {
             postpone(flight, poll: poll)
         }
@@ -37,7 +37,7 @@ extension WorkerLoop {
         if elapsed > configuration.outcomes.deadline {
             take(.failed, for: flight, poll: poll)
         } else {
-            ports[flight.port].metrics.unpolled("put_off")
+            ports[flight.route.port].metrics.unpolled("put_off")
             askLater(flight, poll: poll, after: max(elapsed, configuration.outcomes.interval))
         }
     }
@@ -48,7 +48,7 @@ extension WorkerLoop {
         for port in ports { port.polls.queue.removeAll { flights.flight(ofPoll: $0) == nil } }
         let limit = configuration.outcomes.deadline + configuration.outcomes.interval
         for flight in flights.flights where flight.isActive {
-            guard let poll = flight.poll, poll.phase == .ready,
+            guard let poll = flight.wait.poll, poll.phase == .ready,
                 wallClock.milliseconds(since: poll.call.tracking.acceptedAt) > limit
             else { continue }
             take(.failed, for: flight, poll: poll)
@@ -68,13 +68,13 @@ extension WorkerLoop {
             port.mayPoll(isCommitOverdue: isCommitOverdue, now: now)
         {
             guard let next = port.polls.queue.popFirst() else { return }
-            if let flight = flights.flight(ofPoll: next), let poll = flight.poll { ask(flight, poll: poll, at: port) }
+            if let flight = flights.flight(ofPoll: next), let poll = flight.wait.poll { ask(flight, poll: poll, at: port) }
         }
     }
 
     private func ask(_ flight: Flight, poll: OutcomePoll, at port: HubPort) {
         guard !port.polls.isRefused else { return finish(flight, poll: poll, outcome: .unavailable) }
-        var buffer = spareBuffers.popLast() ?? ByteWriter(capacity: 2048)
+        var buffer = flights.takeBuffer()
         let serial: UInt64?
         do throws(HubAuthError) {
             serial = try port.client.writeTelemetryRequest(
@@ -94,7 +94,7 @@ extension WorkerLoop {
     func pollEnded(_ id: ExchangeID, outcome: consuming Completion.Outcome, at port: HubPort) {
         port.polls.allowance.noteEnd()
         let flight = flights[id.flight]
-        let poll = id.isPoll(of: flight) ? flight.poll : nil
+        let poll = id.isPoll(of: flight) ? flight.wait.poll : nil
         switch consume outcome {
         case .answer(let answer):
             if let poll {
@@ -110,10 +110,10 @@ extension WorkerLoop {
 
     /// Takes what came of a poll, and does what follows.
     private func take(_ answer: PollAnswer, for flight: Flight, poll: OutcomePoll) {
-        let port = ports[flight.port]
+        let port = ports[flight.route.port]
         if case .throttled(let wait) = answer { port.polls.pause.asked(for: wait ?? Self.usualPause, now: now) }
         let terms = configuration.outcomes
-        switch poll.call.tracking.answered(answer, under: terms, at: wallClock, using: &generator) {
+        switch poll.call.tracking.answered(answer, under: terms, at: wallClock, using: &ports.generator) {
         case .poll(let wait): askLater(flight, poll: poll, after: wait)
         case .conclude(let verdict):
             conclude(flight, poll: poll, outcome: CallOutcome(verdict, telemetry: poll.call.tracking.telemetry))
@@ -140,7 +140,7 @@ extension WorkerLoop {
         guard details.isWanted, let telemetry = outcome.telemetry, let link = telemetry.errorDetails,
             telemetry.counts.contains(where: { $0.count > 0 && $0.outcome.isHandleDead })
         else { return false }
-        let port = ports[flight.port]
+        let port = ports[flight.route.port]
         let deadline = now + port.requestNanoseconds
         let id = ExchangeID(flight, call: 0).number
         guard details.read(link, like: port.settings.connections, id: id, deadline: deadline) else {
@@ -158,10 +158,10 @@ extension WorkerLoop {
             let (number, _, end) = completion.parts()
             let id = ExchangeID(number: number)
             let flight = flights[id.flight]
-            guard id.isPoll(of: flight), let poll = flight.poll, let outcome = poll.outcome else { continue }
+            guard id.isPoll(of: flight), let poll = flight.wait.poll, let outcome = poll.outcome else { continue }
             switch consume end {
-            case .answer(let answer): readDetails(flight, answer: answer, of: ports[flight.port])
-            case .failure(let failure): ports[flight.port].noteDetailsFailure(failure.reason.label, log: log)
+            case .answer(let answer): readDetails(flight, answer: answer, of: ports[flight.route.port])
+            case .failure(let failure): ports[flight.route.port].noteDetailsFailure(failure.reason.label, log: log)
             }
             finish(flight, poll: poll, outcome: outcome)
         }
@@ -171,7 +171,7 @@ extension WorkerLoop {
         guard answer.status == 200 else { return port.noteDetailsFailure("status \(answer.status)", log: log) }
         let list = RefusedDeviceList(reading: answer.body)
         for device in list.devices where device.outcome.isHandleDead {
-            outbox.add(device, of: flight.place, hub: port.name, at: wallClock)
+            outbox.add(device, of: flight.place.source, hub: port.name, at: wallClock)
         }
         if let fault = list.fault {
             port.noteDetailsFailure(fault.description, log: log)

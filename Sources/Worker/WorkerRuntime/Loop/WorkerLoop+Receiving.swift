@@ -1,7 +1,5 @@
-import Basics
 import Delivery
 import EventLoop
-import GroupPositions
 import Kafka
 import Observability
 import PushModel

@@ -1,6 +1,5 @@
 import Basics
 import Delivery
-import Kafka
 import Observability
 import PushModel
 
@@ -13,10 +12,10 @@ import PushModel
 extension WorkerLoop {
     /// Asks for the turn of a request's key.
     func takeTurn(for flight: Flight) -> StartFacts {
-        guard let key = flight.orderingKey, scheduler.takeTurn(of: key, in: flight.slot, origin: flight.origin) else {
+        guard let key = flight.orderingKey, scheduler.takeTurn(of: key, in: flight.place.slot, origin: flight.place.origin) else {
             return .isBehindKey
         }
-        flight.takeTurn(key)
+        flight.route.takeTurn(of: key)
         return .hasTurn
     }
 
@@ -24,7 +23,7 @@ extension WorkerLoop {
     func waitForKey(_ flight: Flight, due: Timestamp = .past, writtenAt: Timestamp = .never) {
         guard let key = flight.orderingKey else { return abandon(flight) }
         let isAdded = scheduler.offer(flight.buffered(writtenAt: writtenAt), of: key, due: due)
-        if let slot = scheduler.requests(of: flight.slot) { noteRoomForKeys(slot) }
+        if let slot = scheduler.requests(of: flight.place.slot) { noteRoomForKeys(slot) }
         // A copy waits already, with what has happened to it.
         if isAdded { flights.release(flight) } else { settle(flight) }
     }
@@ -36,7 +35,7 @@ extension WorkerLoop {
         for lane in Lane.allCases {
             while canStartKeys(of: lane), let (slot, record, key) = scheduler.nextOfKeys(in: lane, now: wallClock) {
                 let flight = resume(record)
-                flight.takeTurn(key)
+                flight.route.takeTurn(of: key)
                 body(flight, record.delayed == nil ? .isNew : [])
                 noteRoomForKeys(slot)
             }
@@ -96,15 +95,10 @@ extension WorkerLoop {
     /// Decides whether an order cancels a request that waits for its moment.
     private func isEnded(_ record: BufferedRecord, reading request: inout PushRequest) -> Bool {
         guard record.delayed != nil else { return false }
-        headers.removeAll()
-        record.envelope.forEachHeader { name, value in if let value { headers.add(name: name, value: value) } }
-        let (value, origin) = (record.value, record.origin)
-        let reader = partitions[record.slot].role.isOpen ? openReader : ownReader
-        let reading = lend(&headers) { reader.read(value.span, headers: $0, origin: origin, into: &request) }
-        guard reading == .request else { return false }
+        guard desk.read(record, of: partitions[record.slot].role, into: &request) == .request else { return false }
         let route = ports.route(of: request, tenant: record.tenant)
         let hub = route.fault == nil && route.spread == nil ? ports.peek(at: route.port).name : nil
-        return orderedCancellation(of: request, published: origin.timestamp, hub: hub, lane: record.lane) != nil
+        return orderedCancellation(of: request, published: record.origin.timestamp, hub: hub, lane: record.lane) != nil
     }
 
     /// The moment when there is something to do for keys, monotonic nanoseconds. Not after `now` for at once.
@@ -149,25 +143,25 @@ extension WorkerLoop {
 
     /// Looks at the calls of a request's tenant.
     func checkTenant(of flight: Flight) -> StartFacts {
-        let lane = flight.lane
-        if flight.tenant != .none { scheduler.buffers.noteTenant(in: lane, now: now) }
+        let lane = flight.route.lane
+        if flight.route.tenant != .none { scheduler.buffers.noteTenant(in: lane, now: now) }
         guard hasTenants(lane) else { return .isTenantChecked }
-        let port = ports[flight.port]
-        flight.join(port.queue(of: flight))
+        let port = ports[flight.route.port]
+        flight.route.join(port.queue(of: flight))
         let isTenantFull =
-            scheduler.buffers.hasRecords(of: flight.tenant, at: port.number, in: lane)
-            || !mayHaveMoreCalls(flight.tenant, in: lane, at: port, flight: flight)
+            scheduler.buffers.hasRecords(of: flight.route.tenant, at: port.number, in: lane)
+            || !mayHaveMoreCalls(flight.route.tenant, in: lane, at: port, flight: flight)
         let isDeferred = ports.areSeveral && room.isDeferred(at: port, in: lane)
         return isTenantFull && !isDeferred ? [.isTenantChecked, .isTenantFull] : .isTenantChecked
     }
 
     /// Buffers a request until its tenant has fewer calls waiting.
     func buffer(_ flight: Flight) {
-        if !scheduler.buffers.hasRecords(of: flight.tenant, at: flight.port, in: flight.lane) {
-            ports[flight.port].ready.watch(flight.tenant, in: flight.lane)
+        if !scheduler.buffers.hasRecords(of: flight.route.tenant, at: flight.route.port, in: flight.route.lane) {
+            ports[flight.route.port].ready.watch(flight.route.tenant, in: flight.route.lane)
         }
-        scheduler.buffers.append(flight.buffered(), of: flight.tenant, at: flight.port)
-        if ports.areSeveral { room.noteBuffered(at: flight.port, in: flight.lane) }
+        scheduler.buffers.append(flight.buffered(), of: flight.route.tenant, at: flight.route.port)
+        if ports.areSeveral { room.noteBuffered(at: flight.route.port, in: flight.route.lane) }
         flights.release(flight)
     }
 
@@ -185,7 +179,7 @@ extension WorkerLoop {
                 let record = scheduler.buffers.nextOfTenant(tenant, at: port.number, in: lane)
             {
                 let flight = resume(record)
-                flight.join(tenant)
+                flight.route.join(tenant)
                 body(flight, [.isNew, .isTenantChecked])
             }
             let isLeft = scheduler.buffers.hasRecords(of: tenant, at: port.number, in: lane)
@@ -217,8 +211,8 @@ extension WorkerLoop {
     private func relieve(_ slot: Int, lane: Lane, before end: Int64, startingBy body: (Flight, StartFacts) -> Void) {
         let moment = now + -FullHubs.patience
         for flight in flights.flights
-        where flight.isActive && flight.slot == slot && flight.offset < end && flight.epoch == epoch
-            && flight.receivedAt < moment && isWaiting(flight) && hasRoomForOutcomes
+        where flight.isActive && flight.place.slot == slot && flight.place.offset < end && flight.place.epoch == epoch
+            && flight.place.receivedAt < moment && isWaiting(flight) && hasRoomForOutcomes
         {
             _ = deferNow(flight)
         }
@@ -226,7 +220,7 @@ extension WorkerLoop {
             let removed = scheduler.buffers.removeAll(of: slot, in: lane, at: port.number, before: end, readBefore: moment)
             for record in removed {
                 let flight = resume(record)
-                flight.markForDeferral()
+                flight.wait.markForDeferral()
                 body(flight, [.isNew, .isTenantChecked])
             }
         }
@@ -234,7 +228,7 @@ extension WorkerLoop {
 
     /// True if nothing but its turn at the hub keeps a request.
     private func isWaiting(_ flight: Flight) -> Bool {
-        partitions[flight.slot].parked !== flight && flight.onlyWaitsForTurn
+        partitions[flight.place.slot].parked !== flight && flight.onlyWaitsForTurn
     }
 
     /// Logs what is said once for each assignment.

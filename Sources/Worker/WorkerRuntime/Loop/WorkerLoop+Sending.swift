@@ -7,7 +7,6 @@ import HTTP1
 import HubAuth
 import HubREST
 import Observability
-import Payloads
 import PushModel
 
 /// From a ready call to its outcome.
@@ -20,11 +19,11 @@ extension WorkerLoop {
         while !port.ready.isEmpty, !isCommitOverdue, port.limits.mayStart(now: now) {
             guard let next = port.ready.removeNext(in: port.openLanes(now: now)) else { return }
             guard let flight = flights.flight(of: next, in: .ready) else { continue }
-            if port.isUnfitAsProbe(flight, call: next.call.call), passedOver < port.mostPassedOver {
-                port.queue(flight, call: next.call.call)
+            if port.isUnfitAsProbe(flight, call: next.call), passedOver < port.mostPassedOver {
+                port.queue(flight, call: next.call)
                 passedOver += 1
             } else {
-                send(flight, call: next.call.call, to: port)
+                send(flight, call: next.call, to: port)
             }
         }
     }
@@ -39,7 +38,7 @@ extension WorkerLoop {
                 now: now, isWanted: { flights.flight(of: $0, in: .ready) != nil }, mayStart: mayStart)
         {
             guard let flight = flights.flight(of: next, in: .ready) else { continue }
-            send(flight, call: next.call.call, to: ports[flight.port])
+            send(flight, call: next.call, to: ports[flight.route.port])
         }
     }
 
@@ -51,14 +50,15 @@ extension WorkerLoop {
     private func send(_ flight: Flight, call index: Int, to port: HubPort) {
         if let expiry = flight.request.expiresAt, expiry <= wallClock { return expire(flight, call: index) }
         if controlTopic.orders.slowsRequests, keepBack(flight, call: index) || !mayBegin(flight, call: index, at: port) { return }
-        var buffer = spareBuffers.popLast() ?? ByteWriter(capacity: 2048)
+        var buffer = flights.takeBuffer()
         let serial: UInt64
         do throws(HubAuthError) {
-            let payload = flight.calls[index].payload
-            serial = try lend(&flight.plan, and: &flight.request, and: &flight.payloads[payload]) {
-                (plan, request, payload) throws(HubAuthError) in
-                try port.client.write(
-                    plan.calls[index], of: plan, for: request, with: payload, now: wallClock.milliseconds / 1000, into: &buffer)
+            serial = try flight.work.lendCall(index) { (plan, payload) throws(HubAuthError) in
+                try lend(&flight.request) { (request) throws(HubAuthError) in
+                    try port.client.write(
+                        plan.calls[index], of: plan, for: request, with: payload, now: wallClock.milliseconds / 1000,
+                        into: &buffer)
+                }
             }
         } catch {
             log.error(.internalFault, "a token could not be signed", [.reason: .string(error.description)])
@@ -77,13 +77,11 @@ extension WorkerLoop {
     func expireWaitingCalls() {
         for flight in flights.flights where flight.isActive {
             guard let expiry = flight.request.expiresAt, expiry <= wallClock else { continue }
-            for index in flight.calls.indices.reversed() where flight.isActive && flight.calls[index].phase.isWaiting {
-                expire(flight, call: index)
-            }
+            flight.forEachCall(where: \.isWaiting) { expire(flight, call: $0) }
         }
         // They must not keep room in the queue: it would keep others from being read, which may have expired as well.
         for port in ports where isCommitOverdue || port.limits.waitEnd(now: now) != nil {
-            port.ready.removeAll { flights.flight(of: WaitingCall(call: $0, generation: $1), in: .ready) != nil }
+            port.ready.removeAll { flights.flight(of: $0, in: .ready) != nil }
         }
         limited.waiting.removeAll { flights.flight(of: $0, in: .ready) != nil }
     }
@@ -94,11 +92,9 @@ extension WorkerLoop {
     private func handleCompletions(of port: HubPort) {
         while let completion = port.connections.nextCompletion() {
             let (number, request, outcome) = completion.parts()
-            if spareBuffers.count < port.settings.maxInFlight, request.count <= Self.largestSpareBuffer {
-                spareBuffers.append(ByteWriter(reusing: request))
-            }
+            flights.keepBuffer(request, most: port.settings.maxInFlight)
             if number == HubPort.questionNumber {
-                port.questionEnded(outcome, now: now, wallClock: wallClock, using: &generator, log: log)
+                port.questionEnded(outcome, now: now, wallClock: wallClock, using: &ports.generator, log: log)
                 continue
             }
             guard number >= 0 else {
@@ -109,7 +105,7 @@ extension WorkerLoop {
             let id = ExchangeID(number: number)
             port.places.noteEnd(id.lane)
             let flight = flights[id.flight]
-            port.limits.noteEnd(startedAt: id.belongs(to: flight) ? flight.calls[id.call].startedAt : nil)
+            port.limits.noteEnd(startedAt: id.belongs(to: flight) ? flight.work.calls[id.call].startedAt : nil)
             switch consume outcome {
             case .answer(let answer):
                 Failpoint.pass(.answered)
@@ -118,7 +114,7 @@ extension WorkerLoop {
             case .failure(let failure):
                 if id.belongs(to: flight) { noteFailure(flight, call: id.call, failure: failure, at: port) }
             }
-            if port.isRetired, flight.isActive, flight.port == port.number { reroute(flight) }
+            if port.isRetired, flight.isActive, flight.route.port == port.number { reroute(flight) }
         }
     }
 
@@ -126,13 +122,8 @@ extension WorkerLoop {
     func giveBackMemory() {
         guard flights.isRestDue(now: now) else { return }
         flights.dropSpare()
-        spareBuffers = []
-        if timers.count == 0 { timers = MomentHeap() }
         FreedMemory.giveBack()
     }
-
-    /// The bytes of a buffer that is kept for the next calls, 16 KiB. As many are kept as a hub's calls that may be in flight at once.
-    private static let largestSpareBuffer = 16 << 10
 
     private func answered(_ flight: Flight, call index: Int, answer: borrowing Answer, from port: HubPort) {
         let reply = port.read(answer, now: wallClock)
@@ -143,8 +134,8 @@ extension WorkerLoop {
         attempt.result = verdict.outcome == .success ? .ok : .error
         attempt.bytesSent = true
         port.metrics.sent(
-            flight.report.calls[index].platform, status: reply.status, nanoseconds: now - flight.calls[index].startedAt)
-        port.noteAnswer(reply, to: flight, call: index, verdict: verdict, now: now, using: &generator, log: log)
+            flight.report.calls[index].platform, status: reply.status, nanoseconds: now - flight.work.calls[index].startedAt)
+        port.noteAnswer(reply, to: flight, call: index, verdict: verdict, now: now, using: &ports.generator, log: log)
         decide(flight, verdict: verdict, after: attempt, floor: reply.retryAfter ?? 0, at: port)
     }
 
@@ -156,8 +147,8 @@ extension WorkerLoop {
         attempt.bytesSent = failure.requestBytesSent
         port.metrics.countFailure(
             flight.report.calls[index].platform, reason: failure.reason.label,
-            nanoseconds: now - flight.calls[index].startedAt)
-        port.noteFailure(failure, of: flight, call: index, attempt: attempt.number, now: now, using: &generator, log: log)
+            nanoseconds: now - flight.work.calls[index].startedAt)
+        port.noteFailure(failure, of: flight, call: index, attempt: attempt.number, now: now, using: &ports.generator, log: log)
         decide(flight, verdict: verdict, after: attempt, floor: 0, at: port)
     }
 
@@ -167,11 +158,11 @@ extension WorkerLoop {
     ) {
         var attempt = ended
         let decision = nextAttempt(of: flight, call: attempt.call, after: verdict, floor: floor, at: port)
-        if case .retry(let wait) = decision, flight.cancellation == nil { attempt.backoff = wait }
+        if case .retry(let wait) = decision, flight.work.cancellation == nil { attempt.backoff = wait }
         if attempt.backoff == nil || !Sabotage.isOn(.retryUnrecorded) { flight.report.add(attempt) }
         switch decision {
         case .retry(let wait):
-            if let cancellation = flight.cancellation { return end(flight, call: attempt.call, by: cancellation) }
+            if let cancellation = flight.work.cancellation { return end(flight, call: attempt.call, by: cancellation) }
             retry(flight, after: attempt, wait: wait, floor: floor, at: port)
         case .expires where verdict.outcome != .ambiguous:
             flight.noteCode(.expiredInQueue, ofCall: attempt.call)
@@ -186,11 +177,11 @@ extension WorkerLoop {
         // The answer to nearly all calls.
         if case .never = verdict.retry { return .exhausted }
         let isRefused =
-            verdict.retry == .reauthenticate && !port.client.rejected(token: flight.calls[index].tokenSerial).allowsRetry
+            verdict.retry == .reauthenticate && !port.client.rejected(token: flight.work.calls[index].tokenSerial).allowsRetry
         return configuration.retry.next(
-            after: isRefused ? .never : verdict.retry, attempt: flight.calls[index].attempt,
+            after: isRefused ? .never : verdict.retry, attempt: flight.work.calls[index].attempt,
             limit: flight.request.options.maxAttempts, stopsIfAmbiguous: flight.request.options.onAmbiguous == .stop,
-            floor: floor, now: wallClock, expiry: flight.request.expiresAt, using: &generator)
+            floor: floor, now: wallClock, expiry: flight.request.expiresAt, using: &ports.generator)
     }
 
     /// Lets a call wait for its next attempt.

@@ -1,6 +1,4 @@
-import Basics
 import Delivery
-import FanOut
 import HubREST
 import Observability
 import PushModel
@@ -40,16 +38,16 @@ extension WorkerLoop {
 
     private func facts(of flight: Flight) -> StartFacts {
         var facts = flight.facts(at: wallClock)
-        if facts.contains(.isConcluded) || flight.poll != nil { return facts }
-        let hasKey = flight.request.orderingKey != nil && partitions[flight.slot].role.hasRequests
+        if facts.contains(.isConcluded) || flight.wait.poll != nil { return facts }
+        let hasKey = flight.request.orderingKey != nil && partitions[flight.place.slot].role.hasRequests
         if hasKey, !Sabotage.isOn(.ignoreKeys) { facts.insert(.wantsTurn) }
-        if flight.tenant == .none, !hasTenants(flight.lane) { facts.insert(.isTenantChecked) }
-        if flight.offset < partitions[flight.slot].knownEnd { facts.insert(.mayBeKnown) }
+        if flight.route.tenant == .none, !hasTenants(flight.route.lane) { facts.insert(.isTenantChecked) }
+        if flight.place.offset < partitions[flight.place.slot].knownEnd { facts.insert(.mayBeKnown) }
         if !ports.areSeveral { facts.insert(.hasRoom) }
         if areWholesFull { facts.insert(.areWholesFull) }
         if !controlTopic.orders.slowsRequests { facts.insert(.isHoldChecked) }
-        flight.note(cancellation(of: flight))
-        if flight.cancellation != nil { facts.insert(.isCancelled) }
+        flight.work.note(cancellation(of: flight))
+        if flight.work.cancellation != nil { facts.insert(.isCancelled) }
         return facts
     }
 
@@ -62,7 +60,7 @@ extension WorkerLoop {
         case .findOutcome: findOutcome(of: flight, isNew: facts.contains(.isNew))
         case .checkTime: checkTime(of: flight)
         case .plan: prepare(flight, isNew: facts.contains(.isNew))
-        case .restore: flight.delayed.map { restore(flight, from: $0) } ?? true ? .isRestored : .isGone
+        case .restore: flight.wait.delayed.map { restore(flight, from: $0) } ?? true ? .isRestored : .isGone
         case .delay: delayStart(flight)
         case .checkHold: checkHold(of: flight)
         case .checkRoom: deferIfFull(flight) ? .isGone : .hasRoom
@@ -87,8 +85,11 @@ extension WorkerLoop {
         case .expire:
             end(
                 flight, as: .expired, code: .expiredInQueue, detail: "the request expired; a worker that died may have sent it")
-        case .cancel: if let cancellation = flight.cancellation { cancel(flight, by: cancellation) }
-        case .send: for index in flight.calls.indices where flight.calls[index].phase == .ready { schedule(flight, call: index) }
+        case .cancel: if let cancellation = flight.work.cancellation { cancel(flight, by: cancellation) }
+        case .send:
+            for index in flight.work.calls.indices where flight.work.calls[index].phase == .ready {
+                schedule(flight, call: index)
+            }
         case .done, .takeTurn, .checkTenant, .deduplicate, .findOutcome, .checkTime, .plan, .restore, .delay, .checkHold,
             .checkRoom,
             .deferWhole:
@@ -102,7 +103,7 @@ extension WorkerLoop {
     /// Finds out that a request can be sent and repeats none: that is detected in the order of the records, so before it waits. If not,
     /// notes why.
     private func deduplicate(_ flight: Flight) -> StartFacts {
-        guard repetitions != nil || flight.request.dedupeKey != nil else { return .isNew }
+        guard desk.repetitions != nil || flight.request.dedupeKey != nil else { return .isNew }
         do throws(RequestFault) {
             try plan(flight)
             try refuseRepetition(flight)
@@ -115,26 +116,25 @@ extension WorkerLoop {
 
     /// Looks up the outcome of a request from before its partition was lost.
     private func findOutcome(of flight: Flight, isNew: Bool) -> StartFacts {
-        guard var outcome = offered.known.take(KnownRequest(flight), of: Membership.Partition(partitions[flight.slot].id)) else {
-            return .isLookedUp
-        }
-        outcome.move(to: flight.slot)
+        let partition = Membership.Partition(partitions[flight.place.slot].id)
+        guard var outcome = offered.known.take(KnownRequest(flight), of: partition) else { return .isLookedUp }
+        outcome.move(to: flight.place.slot)
         if !isNew { remember(flight) }
-        flight.conclude(as: outcome)
+        flight.wait.conclude(as: outcome)
         return [.isLookedUp, .isConcluded]
     }
 
     /// Looks if a request that comes from a delay lane may go on now. Else it waits there, or in the next one.
     private func checkTime(of flight: Flight) -> StartFacts {
-        guard let delayed = flight.delayed else { return .isDue }
-        if partitions[flight.slot].role != .held, !isSwept(flight) {
+        guard let delayed = flight.wait.delayed else { return .isDue }
+        if partitions[flight.place.slot].role != .held, !isSwept(flight) {
             if delayed.recheckTime > wallClock {
                 keepFirst(flight)
                 return .isGone
             }
             if delayFurther(flight, delayed: delayed) { return .isGone }
         }
-        flight.noteReception(at: now)
+        flight.place.noteReception(at: now)
         return .isDue
     }
 
@@ -147,18 +147,18 @@ extension WorkerLoop {
     }
 
     private func prepare(_ flight: Flight, isNew: Bool) -> StartFacts {
-        if Sabotage.isOn(.commitEarly) { partitions[flight.slot].ledger?.finished(flight.offset) }
+        if Sabotage.isOn(.commitEarly) { partitions[flight.place.slot].ledger?.finished(flight.place.offset) }
         do throws(RequestFault) {
             try plan(flight)
             if !isNew { try refuseRepetition(flight) }
             // A fault of a request is worth more to its publisher than that it came too late.
             let isTooLate = flight.request.expiresAt.map { $0 <= wallClock } ?? false
-            if isTooLate, flight.delayed == nil, flight.calls.isEmpty || !mayHaveBeenBegun(flight) {
+            if isTooLate, flight.wait.delayed == nil, flight.work.calls.isEmpty || !mayHaveBeenBegun(flight) {
                 let isHeld = expiredOnHold(flight)
                 let message = isHeld ? "The request expired while a hold stood." : "The request expired before it was read."
                 throw RequestFault(isHeld ? .expiredOnHold : .expiredInQueue, at: "", message: message)
             }
-            return flight.calls.isEmpty ? [.isPlanned, .isLarge] : .isPlanned
+            return flight.work.calls.isEmpty ? [.isPlanned, .isLarge] : .isPlanned
         } catch {
             flight.note([error])
             return [.isPlanned, .hasFaults]
@@ -178,12 +178,12 @@ extension WorkerLoop {
 // The last words.
 extension WorkerLoop {
     private func record(_ flight: Flight) {
-        if let letter = flight.deadLetter { outbox.append(contentsOf: letter) }
+        if let letter = flight.wait.deadLetter { outbox.append(contentsOf: letter) }
         settle(flight)
     }
 
     private func takePoll(_ flight: Flight) {
-        if let poll = flight.poll {
+        if let poll = flight.wait.poll {
             poll.recheckTime > wallClock && !isSwept(flight)
                 ? keepFirst(flight) : startPoll(flight, poll: poll)
         }
@@ -191,9 +191,9 @@ extension WorkerLoop {
 
     private func reject(_ flight: Flight) {
         // Attempts are not forgotten because other settings would refuse it now.
-        if let delayed = flight.delayed, delayed.report.attemptCount > 0 { return giveUp(flight, delayed: delayed) }
+        if let delayed = flight.wait.delayed, delayed.report.attemptCount > 0 { return giveUp(flight, delayed: delayed) }
         let code = flight.report.faults.first?.code ?? .schemaInvalid
-        metrics.rejected(code, topic: flight.origin.topic)
+        metrics.rejected(code, topic: flight.place.origin.topic)
         log.info(
             .requestRejected, "a request was refused before any hub call",
             [.requestID: .string(flight.request.document.string(flight.request.id)), .code: .string(code.rawValue)])
@@ -203,7 +203,7 @@ extension WorkerLoop {
 
     /// Ends all calls of a request before any is made.
     private func end(_ flight: Flight, as outcome: Outcome, code: ErrorCode, detail: StaticString) {
-        for index in flight.calls.indices { end(flight, call: index, as: outcome, code: code, detail: detail) }
+        for index in flight.work.calls.indices { end(flight, call: index, as: outcome, code: code, detail: detail) }
     }
 
     /// Lets a planned request that has no hub wait while the settings are new, and ends it afterwards.
@@ -211,21 +211,21 @@ extension WorkerLoop {
     /// A name that is missing from settings, or mistyped there, is seen and mended within seconds of a start or a reload, and requests that
     /// name a hub may be there before the workers know it. Later the mistake is more likely the publisher's, who should hear of it at once.
     private func startUnrouted(_ flight: Flight) {
-        if let delayed = flight.delayed { facts.unrouted.remove(ports.missingHub(of: flight), due: delayed.due) }
-        if let delayed = flight.delayed, !flight.calls.isEmpty, !restore(flight, from: delayed) { return }
+        if let delayed = flight.wait.delayed { facts.unrouted.remove(ports.missingHub(of: flight), due: delayed.due) }
+        if let delayed = flight.wait.delayed, !flight.work.calls.isEmpty, !restore(flight, from: delayed) { return }
         if holdUnrouted(flight) { return }
-        if flight.delayed?.report.attemptCount ?? 0 > 0 || mayHaveBeenBegun(flight), !flight.calls.isEmpty {
+        if flight.wait.delayed?.report.attemptCount ?? 0 > 0 || mayHaveBeenBegun(flight), !flight.work.calls.isEmpty {
             endUnrouted(flight)
         } else {
             takeBack(flight)
-            if let fault = flight.routeFault { flight.note([ports.fault(fault)]) }
+            if let fault = flight.route.fault { flight.note([ports.fault(fault)]) }
             reject(flight)
         }
     }
 
     /// Ends a request of which no part was written.
     private func endWhole(_ flight: Flight) {
-        let reason = flight.cancellation?.reason.map { "cancelled: \($0)" } ?? "cancelled"
+        let reason = flight.work.cancellation?.reason.map { "cancelled: \($0)" } ?? "cancelled"
         let message = flight.request.options.dryRun ? "dry run: nothing was sent" : reason
         flight.restoreReception()
         flight.note([RequestFault(.cancelled, at: "", message: message)])
@@ -237,16 +237,14 @@ extension WorkerLoop {
     /// of these has ended. A continuation is divided even if it is cancelled or comes too late: each of its parts has an end of its own.
     private func expand(_ flight: Flight) {
         flight.restoreReception()
-        headers.removeAll()
-        flight.envelope.forEachHeader { name, value in if let value { headers.add(name: name, value: value) } }
-        guard let body = ownReader.body(of: flight.request.document, headers: headers) else {
+        guard let body = desk.body(of: flight) else {
             flight.note([RequestFault(.internal, at: "", message: "The request cannot be divided.")])
             return finish(flight)
         }
         let count: Int
         do throws(RequestFault) {
             count = try recorders.expansions.record(
-                flight, body: body, using: planner, over: flight.spread.map { ports.routes.spreads[$0].hubs },
+                flight, body: body, using: desk.planner, over: flight.route.spread.map { ports.routes.spreads[$0].hubs },
                 room: cycle.roomOfUnit, into: &outbox)
         } catch {
             flight.note([error])

@@ -1,8 +1,6 @@
 import Basics
 import Delivery
-import GroupPositions
 import Kafka
-import Observability
 import PushModel
 
 /// The loop's report about itself once a second.
@@ -15,8 +13,8 @@ extension WorkerLoop {
         first = min(first, scheduler.oldestOfKeys(at: wallClock) ?? first)
         var oldest = ports.map { min(wallClock, scheduler.buffers.oldest(at: $0.number) ?? wallClock) }
         let held = ports.map { controlTopic.orders.holds(hub: $0.name, now: orderTime) }
-        for flight in flights.flights where flight.isActive && !(flight.poll != nil && held[flight.port]) {
-            oldest[flight.port] = min(oldest[flight.port], flight.waitingSince)
+        for flight in flights.flights where flight.isActive && !(flight.wait.poll != nil && held[flight.route.port]) {
+            oldest[flight.route.port] = min(oldest[flight.route.port], flight.waitingSince)
         }
         if let port = ports.first(where: { !$0.isRetired }) { oldest[port.number] = min(oldest[port.number], first) }
         return oldest
@@ -74,7 +72,7 @@ extension WorkerLoop {
             omittedOrders: facts.held.omittedCount)
         let work = flights.work(in: epoch)
         marks.note(work)
-        let due = timers.firstDue(of: work.generations)
+        let due = flights.firstDue(of: work)
         let open = laterStarts.open
         facts.post(status, epoch: epoch, count: partitions.count, changed: marks.changed.slots) { slot in
             let oldest = work.oldest[slot].map { flight in

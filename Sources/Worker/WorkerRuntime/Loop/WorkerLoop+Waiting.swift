@@ -79,7 +79,7 @@ extension WorkerLoop {
             var budget = Self.recordsPerTurn
             while budget > 0 && partitions[slot].canRead {
                 if let flight = readDelayed(slot) {
-                    if flight.recheckTime == nil && canReceive { body(flight) } else { keepFirst(flight) }
+                    if flight.wait.recheckTime == nil && canReceive { body(flight) } else { keepFirst(flight) }
                 }
                 budget -= 1
             }
@@ -88,10 +88,10 @@ extension WorkerLoop {
 
     /// Lets the first record of a partition wait: a small one in memory, where it is not counted, a large one unread.
     func keepFirst(_ flight: Flight) {
-        let slot = flight.slot
-        if flight.heldByteCount > FlightPool.longestKept, partitions[slot].ledger?.takeBack(flight.offset) ?? false {
+        let slot = flight.place.slot
+        if flight.size.held > FlightPool.longestKept, partitions[slot].ledger?.takeBack(flight.place.offset) ?? false {
             if goBack(to: flight) { return }
-            _ = partitions[slot].ledger?.received(flight.offset)
+            _ = partitions[slot].ledger?.received(flight.place.offset)
         }
         flights.discount(flight)
         partitions[slot].head = flight
@@ -100,12 +100,12 @@ extension WorkerLoop {
     /// - Returns: Whether the record that was read just now is unread again, with all behind it.
     private func goBack(to flight: Flight) -> Bool {
         do throws(KafkaError) {
-            try delayReader.goBack(slot: flight.slot - delayedPartitions.slots.lowerBound, to: flight.offset)
+            try delayReader.goBack(slot: flight.place.slot - delayedPartitions.slots.lowerBound, to: flight.place.offset)
         } catch {
             noteKafkaError(error)
             return false
         }
-        partitions[flight.slot].unread = DeferredHead(flight)
+        partitions[flight.place.slot].unread = DeferredHead(flight)
         flights.release(flight)
         return true
     }
@@ -116,10 +116,10 @@ extension WorkerLoop {
         guard case .delay(let delay) = partitions[slot].role, let reception = receive(record, of: slot) else { return nil }
         let flight = read(record, in: slot, delay: delay, at: readAt)
         if reception == .process {
-            if let recheckTime = flight.recheckTime { partitions[slot].lastCheck = recheckTime }
+            if let recheckTime = flight.wait.recheckTime { partitions[slot].lastCheck = recheckTime }
             return flight
         }
-        if flight.heldByteCount > FlightPool.longestKept && goBack(to: flight) { return nil }
+        if flight.size.held > FlightPool.longestKept && goBack(to: flight) { return nil }
         flights.discount(flight)
         park(flight, in: slot)
         return nil
@@ -148,13 +148,13 @@ extension WorkerLoop {
     ) {
         switch reading {
         case .poll(let poll) where !isHeld:
-            flight.setPoll(poll)
-            flight.noteValue(byteCount: record.value?.count ?? 0)
+            flight.wait.setPoll(poll)
+            flight.place.noteValue(byteCount: record.value?.count ?? 0)
             flights.account(for: flight)
         case .foreign(let owner):
-            if let owner { scheduler.add(.foreign(slot: flight.slot, group: owner)) }
+            if let owner { scheduler.add(.foreign(slot: flight.place.slot, group: owner)) }
             // Its own group sees to it, and here nothing is recorded of it.
-            flight.conclude(as: OutcomeBatch())
+            flight.wait.conclude(as: OutcomeBatch())
         default: noteUnreadable(record, of: flight, failure: .notDelayed)
         }
     }
@@ -231,8 +231,8 @@ extension WorkerLoop {
 
     /// Lets a held request wait for its moment and its key's turn.
     private func keep(_ flight: Flight, writtenAt: Timestamp, startingBy body: (Flight) -> Void) {
-        guard let delayed = flight.delayed, flight.deadLetter == nil, flight.report.faults.isEmpty,
-            scheduler.requests(of: flight.slot) != nil, flight.request.orderingKey != nil
+        guard let delayed = flight.wait.delayed, flight.wait.deadLetter == nil, flight.report.faults.isEmpty,
+            scheduler.requests(of: flight.place.slot) != nil, flight.request.orderingKey != nil
         else { return body(flight) }
         let mayGoOn = cancellation(of: flight) != nil || waitedForRelease(writtenAt)
         waitForKey(flight, due: mayGoOn ? .past : delayed.due, writtenAt: writtenAt)

@@ -2,11 +2,8 @@ import Basics
 import CurlHTTP
 import Delivery
 import EventLoop
-import FanOut
-import HubREST
 import Kafka
 import Observability
-import Payloads
 import PushModel
 
 /// One thread's worth of worker: it owns its consumer, connections, ledgers and flights outright, and never blocks but to
@@ -60,24 +57,11 @@ final class WorkerLoop {
 
     // Requests in work.
     var flights: FlightPool
-    /// By monotonic nanoseconds.
-    var timers = MomentHeap<MonotonicTime, WaitingCall>()
-    var spareBuffers: [ByteWriter] = []
-    var generator = QuickRandom()
-
-    // Reading.
-    let openReader = RequestReader(.tolerant)
-    let ownReader = RequestReader(.tolerant, from: .own)
-    let planner: FanOutPlanner
-    var formatter: PayloadFormatter
-    var headers = PushModel.RecordHeaders()
-
-    // Outcomes.
-    var details: ErrorDetails
-    /// The rules by which duplicates are detected, or nil when all are sent.
-    let repetitions: RepetitionRules?
+    /// Reads, plans and formats requests.
+    var desk: RequestDesk
 
     // Results.
+    var details: ErrorDetails
     var recorders: Recorders
     /// The batch of what is finished and not yet offered to the committer.
     var outbox = OutcomeBatch()
@@ -112,9 +96,7 @@ final class WorkerLoop {
             wakeUpFileDescriptor: sources.consumer.fileDescriptor)
         delayReader = try PartitionReader(
             configuration.kafka, room: memory.otherQueues(of: counts), wakeUpFileDescriptor: -1)
-        planner = FanOutPlanner(configuration.planning)
-        formatter = PayloadFormatter(configuration: configuration.formatting)
-        repetitions = configuration.dedupe.map { RepetitionRules($0) }
+        desk = RequestDesk(configuration)
         recorders = Recorders(configuration)
         cycle = CommitCycle(configuration.commitTerms)
         membership = Membership(configuration.membershipTerms)
@@ -247,7 +229,7 @@ final class WorkerLoop {
         if needed <= now { return now }
         // Kafka wants to be polled several times a second, and health wants to see the loop turn.
         var wake = min(now + 200_000_000, needed)
-        if let due = timers.first { wake = min(wake, due) }
+        if let due = flights.nextTimer { wake = min(wake, due) }
         if canReceiveDelayed { wake = min(wake, delayedPartitions.nextCheck(now, by: wallClock)) }
         wake = min(wake, nextCommit, momentOfLimits)
         if let timer = details.nextTimer { wake = min(wake, timer) }

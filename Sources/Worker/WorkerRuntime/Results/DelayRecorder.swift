@@ -18,12 +18,12 @@ struct DelayRecorder {
 
     /// True if a record that has the history beside all else is not too large.
     func mayWrite(_ flight: Flight, history: borrowing ByteWriter) -> Bool {
-        let own = flight.valueByteCount + history.count + group.utf8.count + Self.ownByteCount
-        if own + flight.envelope.byteCount <= PartitionRole.largestOwnRecord { return true }
+        let own = flight.place.valueByteCount + history.count + group.utf8.count + Self.ownByteCount
+        if own + flight.place.envelope.byteCount <= PartitionRole.largestOwnRecord { return true }
         // The history that it came with is replaced.
         var size = own
-        flight.envelope.withKey { size += $0.count }
-        flight.envelope.forEachHeader { name, value in
+        flight.place.envelope.withKey { size += $0.count }
+        flight.place.envelope.forEachHeader { name, value in
             if DelayedRecord.Header(name) == nil { size += name.count + (value?.count ?? 0) }
         }
         return size <= PartitionRole.largestOwnRecord
@@ -35,25 +35,24 @@ struct DelayRecorder {
         _ flight: Flight, to destination: OutcomeBatch.Destination, due: Timestamp, history: borrowing ByteWriter,
         into batch: inout OutcomeBatch
     ) {
+        let (request, origin, byteCount) = (flight.request, flight.place.origin, flight.place.valueByteCount)
         let source: OutcomeBatch.Source? =
-            flight.mustFinish
-            ? .init(time: flight.origin.timestamp, byteCount: flight.valueByteCount, id: KnownRequest(flight).id) : nil
-        let request = flight.request
-        batch.add(destination, of: .init(slot: flight.slot, offset: flight.offset)) { record in
+            flight.mustFinish ? .init(time: origin.timestamp, byteCount: byteCount, id: KnownRequest(flight).id) : nil
+        batch.add(destination, of: flight.place.source) { record in
             record.source = source
-            flight.envelope.forEachHeader { name, value in
+            flight.place.envelope.forEachHeader { name, value in
                 if DelayedRecord.Header(name) == nil { record.copyHeader(name, value: value) }
             }
-            flight.envelope.withKey { record.copyKey($0) }
-            record.copyValue(request.document.source(byteCount: flight.valueByteCount))
+            flight.place.envelope.withKey { record.copyKey($0) }
+            record.copyValue(request.document.source(byteCount: byteCount))
             record.addHeader("pushfan-not-before-ms") { $0.append(decimal: due.milliseconds) }
             record.addHeader("pushfan-group") { $0.append(group) }
-            record.addHeader("pushfan-lane") { $0.append(flight.lane.name) }
-            record.addHeader("pushfan-origin-topic") { $0.append(flight.origin.topic) }
-            record.addHeader("pushfan-origin-partition") { $0.append(decimal: Int64(flight.origin.partition)) }
-            record.addHeader("pushfan-origin-offset") { $0.append(decimal: flight.origin.offset) }
-            record.addHeader("pushfan-origin-timestamp-ms") { $0.append(decimal: flight.origin.timestamp.milliseconds) }
-            let attempts = flight.delayed?.report.attemptTotal ?? 0
+            record.addHeader("pushfan-lane") { $0.append(flight.route.lane.name) }
+            record.addHeader("pushfan-origin-topic") { $0.append(origin.topic) }
+            record.addHeader("pushfan-origin-partition") { $0.append(decimal: Int64(origin.partition)) }
+            record.addHeader("pushfan-origin-offset") { $0.append(decimal: origin.offset) }
+            record.addHeader("pushfan-origin-timestamp-ms") { $0.append(decimal: origin.timestamp.milliseconds) }
+            let attempts = flight.wait.delayed?.report.attemptTotal ?? 0
             record.addHeader("pushfan-attempt") { $0.append(decimal: max(flight.report.attemptTotal, attempts)) }
             record.addHeader("pushfan-history") { $0.append(history) }
         }

@@ -1,6 +1,5 @@
 import Delivery
 import FanOut
-import Kafka
 import PushModel
 
 /// Puts large requests into a batch: their parts step by step, the record by which these are counted, and what became of each of them.
@@ -25,17 +24,17 @@ struct ExpansionRecorder {
             return whole.chunks
         }
         let (parts, calls) = divide(flight, using: planner, over: spread)
-        let key = ParentKey(of: flight.origin, id: request.document.span(request.id))
+        let key = ParentKey(of: flight.place.origin, id: request.document.span(request.id))
         let partition = key.partition(of: partitionCount)
         let writer = PartWriter(
             request, body: body, platforms: Self.platforms(of: request, using: planner), key: key, partition: partition,
-            chunks: parts.count, publishedAt: flight.origin.timestamp)
+            chunks: parts.count, publishedAt: flight.place.origin.timestamp)
         try checkSize(writer, chunks: parts.count)
-        batch.add(.parents(partition), of: OutcomeBatch.Origin(slot: flight.slot, offset: flight.offset)) { record in
+        batch.add(.parents(partition), of: flight.place.source) { record in
             record.setKey { key.append(.parent, to: &$0) }
             record.setValue {
                 ParentRecord.append(
-                    request, chunks: parts.count, calls: calls, origin: (flight.origin, flight.report.consumedAt), to: &$0)
+                    request, chunks: parts.count, calls: calls, origin: (flight.place.origin, flight.report.consumedAt), to: &$0)
             }
         }
         write(parts, with: writer, of: flight, key: key, room: room, into: &batch)
@@ -46,7 +45,7 @@ struct ExpansionRecorder {
     private func divide(
         _ flight: Flight, using planner: FanOutPlanner, over spread: HubSpread?
     ) -> (parts: RemainingParts, calls: Int) {
-        let (request, plan) = (flight.request, flight.plan)
+        let (request, plan) = (flight.request, flight.work.plan)
         var parts = RemainingParts()
         if let spread {
             let spreadParts = planner.parts(of: plan, for: request, over: spread)
@@ -68,7 +67,7 @@ struct ExpansionRecorder {
         into batch: inout OutcomeBatch
     ) {
         let request = flight.request
-        let source = OutcomeBatch.Origin(slot: flight.slot, offset: flight.offset)
+        let source = flight.place.source
         let first = UInt32(truncatingIfNeeded: key.digest) &+ UInt32(truncatingIfNeeded: parts.first)
         let step = parts.stepCount(repeated: writer.repeatedByteCount, room: room)
         for index in 0..<min(step + 1, parts.count) {
@@ -116,7 +115,7 @@ struct ExpansionRecorder {
     func record(_ conclusion: Conclusion, of flight: Flight, into batch: inout OutcomeBatch) {
         guard let part = PartReference(of: flight.request) else { return }
         let tally = PartTally(chunk: part.chunk, conclusion: conclusion, report: flight.report)
-        record(tally, ofPartsIn: flight.request, from: .init(slot: flight.slot, offset: flight.offset), into: &batch)
+        record(tally, ofPartsIn: flight.request, from: flight.place.source, into: &batch)
     }
 
     /// Adds one tally for each part that a request carries, if it is a part.

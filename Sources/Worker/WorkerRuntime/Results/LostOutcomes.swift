@@ -76,7 +76,7 @@ extension KnownRequest {
     /// The request that a flight carries.
     init(_ flight: Flight) {
         self.init(
-            offset: flight.offset, time: flight.origin.timestamp.milliseconds, byteCount: flight.valueByteCount,
+            offset: flight.place.offset, time: flight.place.origin.timestamp.milliseconds, byteCount: flight.place.valueByteCount,
             id: lend(&flight.request) { RequestIdentity(ofID: $0.document.span($0.id)) })
     }
 }

@@ -1,5 +1,4 @@
 import Delivery
-import Kafka
 import PushModel
 
 /// The recorders of one loop, each of which puts one kind of record into a batch.

@@ -28,12 +28,12 @@ extension ResultRecorder {
         _ index: Int, of flight: Flight, hub: String, now: Timestamp, into batch: inout OutcomeBatch
     ) -> Bool {
         var text = ByteWriter(capacity: 512)
-        let origin = flight.origin
+        let origin = flight.place.origin
         lend(&flight.request, and: &flight.report) { request, report in
             TrackedCall.append(index, of: report, for: request, origin: origin, hub: hub, at: now, to: &text)
         }
         guard let call = try? TrackedCall(text.span) else { return false }
-        record(.unavailable, of: call, for: flight.place, now: now, into: &batch)
+        record(.unavailable, of: call, for: flight.place.source, now: now, into: &batch)
         return true
     }
 }
@@ -59,7 +59,7 @@ extension DelayRecorder {
         ofCall index: Int, of flight: Flight, hub: String, in lane: Int, due: Timestamp, now: Timestamp,
         into batch: inout OutcomeBatch
     ) {
-        let (place, origin) = (flight.place, flight.origin)
+        let (place, origin) = (flight.place.source, flight.place.origin)
         lend(&flight.request, and: &flight.report) { request, report in
             recordPoll(in: lane, due: due, requestID: request.document.span(request.id), for: place, into: &batch) {
                 TrackedCall.append(index, of: report, for: request, origin: origin, hub: hub, at: now, to: &$0)

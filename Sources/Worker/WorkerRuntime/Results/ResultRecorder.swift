@@ -23,9 +23,7 @@ struct ResultRecorder {
     mutating func record(
         _ flight: Flight, hub: borrowing ByteWriter, now: Timestamp, into batch: inout OutcomeBatch
     ) -> Conclusion {
-        let origin = flight.origin
-        let (slot, offset) = (flight.slot, flight.offset)
-        let byteCount = flight.valueByteCount
+        let (origin, source, byteCount) = (flight.place.origin, flight.place.source, flight.place.valueByteCount)
         return lend(&flight.request, and: &flight.report) { request, report in
             var record = batch.begin()
             record.copyKey(request.document.span(request.id))
@@ -37,7 +35,7 @@ struct ResultRecorder {
                 addTrace(of: request, to: &record, from: start)
             }
             if written.conclusion.mayHaveArrived { record.source = .init(time: origin.timestamp, byteCount: byteCount) }
-            batch.end(&record, for: .results, of: .init(slot: slot, offset: offset))
+            batch.end(&record, for: .results, of: source)
             return written.conclusion
         }
     }

@@ -29,16 +29,16 @@ extension Scheduler {
     /// True if a request of a key that must not be sent before a moment finds no place to wait.
     func hasNoPlace(for flight: Flight, until due: Timestamp, now: Timestamp) -> Bool {
         let moment = DelayPolicy.moment(until: due, expiresAt: flight.request.expiresAt)
-        let size = flight.valueByteCount + flight.envelope.byteCount
-        return hasNoPlace(of: flight.namedTenant, in: flight.slot, until: moment, byteCount: size, now: now)
+        let size = flight.place.byteCount
+        return hasNoPlace(of: flight.namedTenant, in: flight.place.slot, until: moment, byteCount: size, now: now)
     }
 
     /// Decides whether a request of a key, which is in work, is held, with a history of so many bytes. See `hold`.
     func hold(
         _ flight: Flight, key: RequestIdentity, until due: Timestamp, historyByteCount: Int, isLeft: Bool, now: Timestamp
     ) -> Int32? {
-        let size = flight.valueByteCount + flight.envelope.byteCount + historyByteCount
-        return hold(key, in: flight.slot, until: due, byteCount: size, isLeft: isLeft, tenant: flight.namedTenant, now: now)
+        let size = flight.place.byteCount + historyByteCount
+        return hold(key, in: flight.place.slot, until: due, byteCount: size, isLeft: isLeft, tenant: flight.namedTenant, now: now)
     }
 }
 

@@ -26,15 +26,15 @@ struct DeferredHead {
 
     /// Takes down what a flight says that was read just now.
     init(_ flight: Flight) {
-        offset = flight.offset
+        offset = flight.place.offset
         readAt = flight.report.consumedAt
-        recheckTime = flight.recheckTime
-        writtenAt = flight.writtenAt
-        due = flight.due
+        recheckTime = flight.wait.recheckTime
+        writtenAt = flight.wait.writtenAt
+        due = flight.wait.due
         waitingSince = flight.waitingSince
-        publishedAt = flight.origin.timestamp
-        attempt = flight.delayed?.report.attemptCount ?? 0
-        guard flight.deadLetter == nil, flight.poll == nil else {
+        publishedAt = flight.place.origin.timestamp
+        attempt = flight.wait.delayed?.report.attemptCount ?? 0
+        guard flight.wait.deadLetter == nil, flight.wait.poll == nil else {
             names = []
             return
         }
@@ -44,7 +44,7 @@ struct DeferredHead {
         let whole = part.map {
             (name: RequestName(id: $0.parentID, source: own.source, tenant: own.tenant), published: $0.publishedAt)
         }
-        names = [(name: own, published: flight.origin.timestamp)] + (whole.map { [$0] } ?? [])
+        names = [(name: own, published: flight.place.origin.timestamp)] + (whole.map { [$0] } ?? [])
     }
 
     /// True if it need not wait for its time any more.

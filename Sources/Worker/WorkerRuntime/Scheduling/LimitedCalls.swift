@@ -57,7 +57,7 @@ final class LimitedCalls {
     /// The line in which a call at the hub of a number waits that some orders concern, or nil if none of them is a limit of more than a hub.
     func line(of flight: Flight, at hub: Int, among orders: [OrderRecord]) -> LimitedLine? {
         let ids = Set(orders.map(\.id).filter(waiting.contains))
-        return ids.isEmpty ? nil : LimitedLine(hub: hub, lane: flight.lane.rawValue, orders: ids.sorted())
+        return ids.isEmpty ? nil : LimitedLine(hub: hub, lane: flight.route.lane.rawValue, orders: ids.sorted())
     }
 }
 

@@ -51,14 +51,14 @@ struct ReadyCalls {
     mutating func removeServed(in lane: Lane) -> TenantID? { queues[lane.rawValue].fresh.removeServed() }
 
     mutating func append(
-        _ call: CallID, generation: UInt32, to lane: Lane, tenant: TenantID = .none, isDelayed: Bool = false
+        _ call: WaitingCall, to lane: Lane, tenant: TenantID = .none, isDelayed: Bool = false
     ) {
         if isDelayed {
             let tenant = queues[lane.rawValue].delayed.queue(of: tenant)
-            queues[lane.rawValue].delayed.append(call, generation: generation, of: tenant)
+            queues[lane.rawValue].delayed.append(call, of: tenant)
             delayedCount += 1
         } else {
-            queues[lane.rawValue].fresh.append(call, generation: generation, of: tenant)
+            queues[lane.rawValue].fresh.append(call, of: tenant)
         }
         waiting |= 1 << UInt64(lane.rawValue)
         count += 1
@@ -77,7 +77,7 @@ struct ReadyCalls {
     }
 
     /// Takes out the calls that are not wanted any more. The others keep their order.
-    mutating func removeAll(unless isWanted: (CallID, UInt32) -> Bool) {
+    mutating func removeAll(unless isWanted: (WaitingCall) -> Bool) {
         for lane in queues.indices {
             queues[lane].fresh.removeAll(unless: isWanted)
             queues[lane].delayed.removeAll(unless: isWanted)

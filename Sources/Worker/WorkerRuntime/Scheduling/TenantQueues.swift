@@ -31,10 +31,10 @@ struct TenantQueues {
     /// The queue that a tenant's calls are for: its own, or one that it shares because there are too many.
     func queue(of tenant: TenantID) -> TenantID { turns.queue(of: tenant) }
 
-    mutating func append(_ call: CallID, generation: UInt32, of tenant: TenantID) {
+    mutating func append(_ call: WaitingCall, of tenant: TenantID) {
         let number = turns.add(tenant)
         while queues.count <= number { queues.append(Queue()) }
-        queues[number].calls.append(call, generation: generation)
+        queues[number].calls.append(call)
         count += 1
     }
 
@@ -58,10 +58,10 @@ struct TenantQueues {
     }
 
     /// Takes out the calls that are not wanted any more. The others keep their order.
-    mutating func removeAll(unless isWanted: (CallID, UInt32) -> Bool) {
+    mutating func removeAll(unless isWanted: (WaitingCall) -> Bool) {
         for number in queues.indices where !queues[number].calls.isEmpty {
             let before = queues[number].calls.count
-            queues[number].calls.removeAll(unless: isWanted)
+            queues[number].calls.removeAll { !isWanted($0) }
             let removed = before - queues[number].calls.count
             guard removed > 0 else { continue }
             turns.remove(removed, from: number)
