@@ -205,7 +205,7 @@ extension HubPort {
     func isInUse(now: MonotonicTime) -> Bool { lastUse.at != .past && now - lastUse.at < 60_000_000_000 }
 
     /// The queue of its lane that a request's calls wait in here: its tenant's own, or one that several share.
-    func queue(of flight: Flight) -> TenantID { ready.fresh(in: flight.lane).queue(of: flight.tenant) }
+    func queue(of flight: Flight) -> TenantID { ready.fresh(in: flight.route.lane).queue(of: flight.route.tenant) }
 
     /// Puts a call that may be made into the queue of its lane and tenant.
     func queue(_ flight: Flight, call index: Int) {
