@@ -184,11 +184,38 @@ let package = Package(
 
         // Door
         module(
+            "Door/GatewayAPI",
+            [
+                "Basics", "PushModel", "FanOut", "Delivery", "Observability", "ResultQuery", "Replay", "EventLoop", "Users",
+                "Keys", "CurlHTTP", "Kafka", "HTTPServing", "HubREST", "Publishing", "Intake", "GroupPositions", "JobSupport",
+                "Replays", "Results",
+            ]),
+        module(
+            "Door/AppAPI",
+            [
+                "Basics", "PushModel", "FanOut", "Delivery", "Outcomes", "Observability", "EventLoop", "Crypto", "Users", "Kafka",
+                "HTTPServing", "HubREST", "Publishing", "GatewayAPI",
+            ]),
+        module(
+            "Door/PublishAPI",
+            [
+                "Basics", "PushModel", "FanOut", "Delivery", "Observability", "ResultQuery", "Replay", "EventLoop", "Crypto",
+                "HubAuth", "Users", "Keys", "Kafka", "HTTPServing", "SQLite", "HubREST", "Publishing", "Intake", "JobSupport",
+                "Groups", "Results", "GatewayAPI",
+            ]),
+        module(
+            "Door/OperatorAPI",
+            [
+                "Basics", "PushModel", "FanOut", "Delivery", "Observability", "ResultQuery", "Replay", "EventLoop", "Users",
+                "Keys", "Kafka", "HTTPServing", "HubREST", "Publishing", "Intake", "GroupPositions", "JobSupport", "Groups",
+                "Replays", "Results", "GatewayAPI",
+            ]),
+        module("Door/Page", ["Basics", "PushModel", "Observability", "Crypto", "Keys", "HTTPServing", "WebFiles", "GatewayAPI"]),
+        module(
             "Door/Gateway",
             [
-                "Basics", "PushModel", "FanOut", "Delivery", "Outcomes", "Observability", "EventLoop", "Kafka", "HubREST",
-                "CurlHTTP", "HTTPServing", "HubAuth", "SQLite", "Users", "Keys", "Crypto", "Publishing", "Intake",
-                "GroupPositions", "Replay", "ResultQuery", "WebFiles", "Groups", "JobSupport", "Replays", "Results",
+                "PushModel", "FanOut", "Delivery", "Observability", "EventLoop", "Crypto", "Users", "Keys", "Kafka",
+                "HTTPServing", "HubREST", "Publishing",
             ]),
 
         // Commands

@@ -1,3 +1,5 @@
+public import Basics
+
 /// Members of JSON that is written in one go, as records and results are. A key is a literal that brings its comma, quotation marks and
 /// colon, and may end what stands before it: in line nothing is left of it but a few moves. A member without a value is left out.
 extension ByteWriter {
