@@ -46,7 +46,7 @@ func requestStarted(
     let core = Unmanaged<ServerCore>.fromOpaque(context).takeUnretainedValue()
     guard let kept = pushfan_mhd_connection_context(connection) else { return nil }
     let state = Unmanaged<ConnectionState>.fromOpaque(kept).takeUnretainedValue()
-    let exchange = Exchange(core: core, connection: connection, state: state, target: target)
+    let exchange = ServerExchange(core: core, connection: connection, state: state, target: target)
     if !exchange.comesLate { core.activeCount.add(1, ordering: .relaxed) }
     // The time of the first request has begun with the connection.
     if exchange.ordinal > 1 { core.deadlines?.begin(pushfan_mhd_socket(connection)) }
@@ -59,7 +59,7 @@ func requestEnded(
     slot: UnsafeMutablePointer<UnsafeMutableRawPointer?>?, reason: MHD_RequestTerminationCode
 ) {
     guard let context, let connection, let slot, let exchange = slot.pointee else { return }
-    let ended = Unmanaged<Exchange>.fromOpaque(exchange).takeRetainedValue()
+    let ended = Unmanaged<ServerExchange>.fromOpaque(exchange).takeRetainedValue()
     slot.pointee = nil
     let core = Unmanaged<ServerCore>.fromOpaque(context).takeUnretainedValue()
     if ended.isDeferred { core.waitingCount.subtract(1, ordering: .releasing) }
@@ -82,7 +82,7 @@ func requestAdvanced(
     uploadByteCount: UnsafeMutablePointer<Int>?, slot: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
 ) -> MHD_Result {
     guard let exchange = slot?.pointee, let method, let version, let uploadByteCount else { return .NO }
-    let current = Unmanaged<Exchange>.fromOpaque(exchange).takeUnretainedValue()
+    let current = Unmanaged<ServerExchange>.fromOpaque(exchange).takeUnretainedValue()
     let piece = UnsafeRawBufferPointer(start: upload, count: uploadByteCount.pointee)
     uploadByteCount.pointee = 0
     return current.advanced(method: method, version: version, piece: piece) ? .YES : .NO

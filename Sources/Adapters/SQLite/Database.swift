@@ -10,7 +10,7 @@ public final class Database {
     let pointer: OpaquePointer
     /// The path of the file.
     public let path: String
-    private var interruption: Interruption?
+    private var interruption: InterruptionCondition?
 
     /// Opens a file. One that is not there is made, and only its owner may read it.
     ///
@@ -48,7 +48,7 @@ public final class Database {
     ///
     /// - Parameter isOver: Asked every 1,000 steps of SQLite's machine, which take some 50 µs. True ends the statement that is carried out.
     public func interrupt(when isOver: @escaping () -> Bool) {
-        let interruption = Interruption(isOver)
+        let interruption = InterruptionCondition(isOver)
         sqlite3_progress_handler(pointer, 1000, askForInterruption, Unmanaged.passUnretained(interruption).toOpaque())
         // The one before is let go of once SQLite does not know it any more.
         self.interruption = interruption
@@ -130,7 +130,7 @@ public final class Database {
 }
 
 /// The condition that SQLite asks about while a statement is carried out.
-private final class Interruption {
+private final class InterruptionCondition {
     let isOver: () -> Bool
 
     init(_ isOver: @escaping () -> Bool) { self.isOver = isOver }
@@ -138,5 +138,5 @@ private final class Interruption {
 
 private func askForInterruption(_ interruption: UnsafeMutableRawPointer?) -> Int32 {
     guard let interruption else { return 0 }
-    return Unmanaged<Interruption>.fromOpaque(interruption).takeUnretainedValue().isOver() ? 1 : 0
+    return Unmanaged<InterruptionCondition>.fromOpaque(interruption).takeUnretainedValue().isOver() ? 1 : 0
 }

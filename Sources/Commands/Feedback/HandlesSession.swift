@@ -50,7 +50,7 @@ final class HandlesSession {
             for handle in found {
                 var json = ByteWriter(capacity: 256)
                 DeadHandle.append(handle.device, fingerprint: handle.fingerprint.span, hub: hubName, at: now, to: &json)
-                var headers = Kafka.RecordHeaders()
+                var headers = HeaderList()
                 headers.append("content-type", value: "application/json")
                 try session.producer.produce(to: handles, key: handle.fingerprint.span, value: json.span, headers: headers)
             }

@@ -130,13 +130,13 @@ public final class EmulatedHub: Sendable {
         return response
     }
 
-    private func perform(_ request: HTTPServerRequest, callID: Int, route: HubRoute, moment: Moment) -> HubAnswer {
+    private func perform(_ request: HTTPServerRequest, callID: Int, route: HubRoute, moment: Moment) -> EmulatedAnswer {
         let operation: HubOperation
         switch route {
         case .otherHub: return .error(404, detail: "No service is hosted at the specified address")
         case .unknown: return .error(404, detail: "The requested resource does not exist")
         case .methodNotAllowed(let allowed):
-            var answer = HubAnswer.error(405, detail: "The method is not allowed for this resource")
+            var answer = EmulatedAnswer.error(405, detail: "The method is not allowed for this resource")
             answer.headers = ["Allow": allowed]
             return answer
         case .operation(let found): operation = found
@@ -145,7 +145,7 @@ public final class EmulatedHub: Sendable {
             return .error(400, detail: "The HTTP header \"\(name)\" is there more than once")
         }
         if let refusal = refusal(of: request, for: operation, at: moment) {
-            return HubAnswer(status: refusal.status, detail: refusal.detail)
+            return EmulatedAnswer(status: refusal.status, detail: refusal.detail)
         }
         guard let version = APIVersion(request.queryValue("api-version")) else {
             return .error(400, detail: "The api-version is missing or not valid: expected api-version=YYYY-MM in the query")
@@ -186,7 +186,7 @@ public final class EmulatedHub: Sendable {
     }
 
     private func record(
-        _ request: HTTPServerRequest, callID: Int, route: HubRoute, moment: Moment, performed: HubAnswer?, status: Int,
+        _ request: HTTPServerRequest, callID: Int, route: HubRoute, moment: Moment, performed: EmulatedAnswer?, status: Int,
         fault: Fault?
     ) {
         guard configuration.recording != .off || journal != nil else { return }

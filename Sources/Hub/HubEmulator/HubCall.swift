@@ -25,7 +25,7 @@ struct HubCall {
     }
 
     /// An error with 403 for operations that the tier does not include.
-    func refusedByTier() -> HubAnswer {
+    func refusedByTier() -> EmulatedAnswer {
         .error(403, detail: "The requested operation is not available for the \(tier.rawValue.capitalized) tier of this hub")
     }
 }

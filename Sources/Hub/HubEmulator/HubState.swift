@@ -10,7 +10,7 @@ struct HubState: Sendable {
     }
 
     var registrations = RegistrationStore()
-    var installations: [String: Installation] = [:]
+    var installations: [String: EmulatedInstallation] = [:]
     var devices: DeviceLog
     var calls: CallLog
     var faults: FaultScript

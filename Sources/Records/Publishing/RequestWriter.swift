@@ -27,7 +27,7 @@ public struct RequestRecord: Sendable {
         report: @escaping @Sendable (Producer.Delivery) -> Void
     ) throws(KafkaError) {
         let time = moment?.milliseconds
-        var list = Kafka.RecordHeaders(capacity: headers.count)
+        var list = HeaderList(capacity: headers.count)
         for (name, value) in headers { list.append(name, value: value) }
         if let key {
             let bytes = Array(key.utf8)

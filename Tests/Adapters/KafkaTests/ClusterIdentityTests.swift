@@ -44,7 +44,7 @@ import Testing
         #expect(watch.clusterFailure?.isOtherCluster == true)
         let value: [UInt8] = [1]
         let refusal = #expect(throws: KafkaError.self) {
-            try producer.produce(to: topic, key: nil, value: value.span, headers: RecordHeaders())
+            try producer.produce(to: topic, key: nil, value: value.span, headers: HeaderList())
         }
         #expect(refusal?.isOtherCluster == true, "nothing more is written, by whichever client")
         #expect(throws: KafkaError.self) { try admin.describe(topics: [], timeout: farDeadline) }

@@ -199,10 +199,10 @@ extension Producer.Delivery {
         }
         #expect(error?.refusesRecords == true && error?.isTooLarge == true)
         let bytes = Array("name".utf8)
-        let places = [RecordHeaders.Place(name: 0..<8, value: nil)]
+        let places = [HeaderList.Place(name: 0..<8, value: nil)]
         #expect(throws: KafkaError.self) {
             try mock.producer.produce(
-                to: mock.topic, key: nil, value: nil, headers: RecordHeaders(places.span, of: bytes.span),
+                to: mock.topic, key: nil, value: nil, headers: HeaderList(places.span, of: bytes.span),
                 report: told.report(1))
         }
         mock.producer.close(timeout: .zero)

@@ -46,7 +46,7 @@ struct RealBrokerTests {
         let topic = try #require(try producer.warmUp(topics: [name], timeout: farDeadline).first)
         let value = [UInt8](repeating: 120, count: 100)
         for _ in 0..<10_000 {
-            try producer.produce(to: topic, partition: 0, key: nil, value: value.span, headers: RecordHeaders())
+            try producer.produce(to: topic, partition: 0, key: nil, value: value.span, headers: HeaderList())
         }
         try producer.flush(timeout: farDeadline)
         let loop = try Loop(configuration.bootstrapServers, group: name)

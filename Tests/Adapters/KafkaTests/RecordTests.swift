@@ -8,7 +8,7 @@ import Testing
     @Test func recordArrivesAsItWasWritten() throws {
         let mock = try Mock()
         defer { mock.close() }
-        var headers = RecordHeaders()
+        var headers = HeaderList()
         headers.append("text", value: "ünï")
         headers.append("empty", value: "")
         headers.append(name: Array("missing".utf8).span, value: nil)
@@ -62,11 +62,11 @@ import Testing
         let mock = try Mock()
         defer { mock.close() }
         let bytes = Array("nameval".utf8)
-        let places: [RecordHeaders.Place] = [
+        let places: [HeaderList.Place] = [
             .init(name: 0..<4, value: 4..<7), .init(name: 4..<7, value: 7..<7), .init(name: 0..<4, value: nil),
         ]
         try mock.producer.produce(
-            to: mock.topic, key: nil, value: nil, headers: RecordHeaders(places.span, of: bytes.span))
+            to: mock.topic, key: nil, value: nil, headers: HeaderList(places.span, of: bytes.span))
         let loop = try Loop(mock.bootstrapServers)
         try loop.assign([(mock.partition(), .beginning)])
         try loop.run { !loop.records[0].isEmpty }
@@ -79,10 +79,10 @@ import Testing
         let mock = try Mock()
         defer { mock.close() }
         let bytes = Array("nameval".utf8)
-        let places = [RecordHeaders.Place(name: 0..<4, value: 4..<7), .init(name: name, value: value)]
+        let places = [HeaderList.Place(name: 0..<4, value: 4..<7), .init(name: name, value: value)]
         #expect(throws: KafkaError.self) {
             try mock.producer.produce(
-                to: mock.topic, key: nil, value: nil, headers: RecordHeaders(places.span, of: bytes.span))
+                to: mock.topic, key: nil, value: nil, headers: HeaderList(places.span, of: bytes.span))
         }
     }
 
@@ -122,7 +122,7 @@ import Testing
         let topic = try producer.topic(named: "t")
         try producer.write("fits", to: topic)
         let error = #expect(throws: KafkaError.self) {
-            var headers = RecordHeaders()
+            var headers = HeaderList()
             headers.append("h", value: "v")
             try producer.produce(to: topic, key: nil, value: [1].span, headers: headers)
         }

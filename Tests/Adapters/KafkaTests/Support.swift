@@ -90,7 +90,7 @@ final class Loop {
     var assignedCount = 0
     var revokedCount = 0
     var errors: [KafkaError] = []
-    var logs: [LogLine] = []
+    var logs: [LibraryLine] = []
     var statistics: [[UInt8]] = []
     var ends: [Int64] = []
     var start: (TopicPartition) -> StartOffset = { _ in .beginning }

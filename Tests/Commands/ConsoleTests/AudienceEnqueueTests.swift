@@ -39,7 +39,7 @@ struct AudienceEnqueueTests {
             var request = PushRequest()
             let origin = RecordOrigin(topic: "t", partition: 0, offset: 0, timestamp: Timestamp(milliseconds: 0))
             let reading = RequestReader(.strict, from: .own).read(
-                Array(record.value.utf8).span, headers: PushModel.RecordHeaders(), origin: origin, into: &request)
+                Array(record.value.utf8).span, headers: RecordHeaders(), origin: origin, into: &request)
             #expect(reading == .request)
             let part = try #require(PartReference(of: request))
             #expect(found.updateValue(request, forKey: part.chunk) == nil, "part \(part.chunk) is there twice")

@@ -84,7 +84,7 @@ struct GroupStartTests {
     private func write(
         _ role: String, key: String, _ value: String, at time: Int64? = nil, headers: [(String, String)] = []
     ) throws {
-        var list = Kafka.RecordHeaders()
+        var list = HeaderList()
         for (name, value) in headers { list.append(name, value: value) }
         let producer = try Producer(kafka, transactionalID: nil)
         defer { producer.close(timeout: .zero) }

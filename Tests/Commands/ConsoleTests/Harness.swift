@@ -97,7 +97,7 @@ final class Broker {
         let producer = try Producer(KafkaConfiguration(bootstrapServers: cluster.bootstrapServers), transactionalID: nil)
         let topic = try producer.topic(named: "push.results.v1")
         for value in values {
-            var list = RecordHeaders()
+            var list = HeaderList()
             for header in headers { list.append(header.name, value: header.value) }
             if let key {
                 try producer.produce(
@@ -120,7 +120,7 @@ final class Broker {
         defer { producer.close(timeout: .zero) }
         let topic = try producer.topic(named: name)
         for value in values {
-            var list = RecordHeaders()
+            var list = HeaderList()
             for header in headers { list.append(header.name, value: header.value) }
             try producer.produce(
                 to: topic, partition: 0, key: Array((key ?? value).utf8).span, value: Array(value.utf8).span, headers: list,

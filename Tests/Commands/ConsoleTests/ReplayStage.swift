@@ -69,7 +69,7 @@ struct ReplayStage {
         defer { producer.close(timeout: .zero) }
         let topic = try #require(try producer.warmUp(topics: ["\(name).\(role)"], timeout: farDeadline).first)
         for (partition, value) in records {
-            var list = RecordHeaders()
+            var list = HeaderList()
             for (name, value) in headers { list.append(name, value: value) }
             try producer.produce(
                 to: topic, partition: partition, key: Array(key.utf8).span, value: Array(value.utf8).span, headers: list)

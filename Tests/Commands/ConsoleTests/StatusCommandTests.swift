@@ -187,7 +187,7 @@ import Testing
     }
 
     private static func produceDelayed(by producer: Producer, to topic: String, partition: Int32, due: String) throws {
-        var headers = RecordHeaders()
+        var headers = HeaderList()
         let empty = Array("{}".utf8)
         for (name, value) in [
             ("not-before-ms", due), ("group", "pushfan"), ("origin-topic", "push.requests.v1"), ("origin-partition", "0"),

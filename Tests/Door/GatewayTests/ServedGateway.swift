@@ -188,7 +188,7 @@ final class ScriptedWorker {
     func write(_ members: String, of id: String, headers: HeadersOfResult = .absent) throws {
         let source = members.contains(#""source":"#) ? "" : #","source":"/pushfan/gateway""#
         let json = #"{"schema_version":1,"request_id":"\#(id)",\#(members)\#(source)}"#
-        var list = RecordHeaders()
+        var list = HeaderList()
         for header in headers.list(of: id) { list.append(header.name, value: header.value) }
         try producer.produce(to: results, key: Array(id.utf8).span, value: Array(json.utf8).span, headers: list)
         try producer.flush(timeout: farDeadline)

@@ -87,7 +87,7 @@ struct ReportTests {
     }
 
     @Test func queuesForgetTheOldestFirst() {
-        var queue = BoundedQueue<Int>(capacity: 100)
+        var queue = NewestValues<Int>(capacity: 100)
         var dropped: [Int] = []
         for value in 0..<1000 { if let old = queue.append(value) { dropped.append(old) } }
         #expect(queue.elements == Array(900..<1000) && dropped == Array(0..<900))

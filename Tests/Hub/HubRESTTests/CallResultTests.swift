@@ -12,8 +12,9 @@ struct CallResultTests {
             .answerTooLarge, .cancelled,
         ] + AnswerFault.allCases.map { .invalidAnswer($0) }
 
-    private func verdict(_ reason: TransportFailure.Cause, code: Int32 = 0, bodySent: Bool) -> Verdict {
-        Verdict(of: CallResult(TransportFailure(reason: reason, curlCode: code, requestBytesSent: bodySent, bodySent: bodySent)))
+    private func verdict(_ reason: TransportFailure.Cause, code: Int32 = 0, bodySent: Bool) -> CallVerdict {
+        CallVerdict(
+            of: CallResult(TransportFailure(reason: reason, curlCode: code, requestBytesSent: bodySent, bodySent: bodySent)))
     }
 
     @Test(

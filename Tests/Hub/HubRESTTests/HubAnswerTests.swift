@@ -72,7 +72,7 @@ struct HubAnswerTests {
         ] as [(Int, String, String, Bool)])
     func aSendsSuccessIsTheHubs(status: Int, fields: String, body: String, isHubs: Bool) throws {
         let reply = HubAnswer(try answer(status, fields: fields, body: body), toSend: true, now: Self.now)
-        let verdict = Verdict(of: reply.result)
+        let verdict = CallVerdict(of: reply.result)
         #expect(verdict.outcome == (isHubs ? .success : .ambiguous))
         #expect(verdict.code == (isHubs ? nil : .responseInvalid))
         #expect(isHubs || reply.notificationID == nil)
@@ -102,7 +102,7 @@ struct HubAnswerTests {
     @Test func aSuccessWithoutLocationHasNoID() throws {
         let (reply, id, tracking, _) = read(try answer(201))
         #expect(id == nil && tracking == nil)
-        #expect(Verdict(of: reply.result).outcome == .success)
+        #expect(CallVerdict(of: reply.result).outcome == .success)
     }
 
     @Test func theLocationOfARedirectOrAnErrorIsNoNotification() throws {

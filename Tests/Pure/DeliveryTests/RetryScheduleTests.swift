@@ -113,9 +113,9 @@ struct RetryScheduleTests {
             (.reauthenticate, 3, false, .exhausted),
             (.ifAmbiguityAllowed, 1, false, .retry(after: 2000)), (.ifAmbiguityAllowed, 1, true, .exhausted),
             (.ifAmbiguityAllowed, 3, false, .exhausted),
-        ] as [(Verdict.Retry, Int, Bool, RetrySchedule.Decision)])
+        ] as [(CallVerdict.Retry, Int, Bool, RetrySchedule.Decision)])
     func theVerdictDecidesWhetherThereIsANextAttempt(
-        retry: Verdict.Retry, attempt: Int, stopsIfAmbiguous: Bool, decision: RetrySchedule.Decision
+        retry: CallVerdict.Retry, attempt: Int, stopsIfAmbiguous: Bool, decision: RetrySchedule.Decision
     ) {
         for (own, limit) in [(3, nil), (9, 3), (1, 3)] as [(Int, Int?)] {
             var least = ConstantRandom.least
@@ -131,8 +131,8 @@ struct RetryScheduleTests {
     @Test(
         arguments: [
             (.never, .exhausted), (.backoff, .expires), (.ifAmbiguityAllowed, .expires), (.reauthenticate, .retry(after: 0)),
-        ] as [(Verdict.Retry, RetrySchedule.Decision)])
-    func theExpiryCountsForWhatWaits(retry: Verdict.Retry, decision: RetrySchedule.Decision) {
+        ] as [(CallVerdict.Retry, RetrySchedule.Decision)])
+    func theExpiryCountsForWhatWaits(retry: CallVerdict.Retry, decision: RetrySchedule.Decision) {
         var least = ConstantRandom.least
         let found = RetrySchedule().next(
             after: retry, attempt: 1, limit: nil, stopsIfAmbiguous: false, floor: 2000, now: 0, expiry: .at(1000), using: &least)

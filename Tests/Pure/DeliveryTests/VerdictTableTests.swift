@@ -5,10 +5,10 @@ import Testing
 struct VerdictTableTests {
     private static func verdict(
         _ status: Int, retryAfter: Bool = false, _ detail: CallResult.DetailHint = .none
-    ) -> Verdict { Verdict(of: .answered(status: status, hasRetryAfter: retryAfter, detail: detail)) }
+    ) -> CallVerdict { CallVerdict(of: .answered(status: status, hasRetryAfter: retryAfter, detail: detail)) }
 
-    private static func verdict(curl code: Int32, bodySent: Bool, isAnswerInvalid: Bool = false) -> Verdict {
-        Verdict(of: .failed(curlCode: code, isAnswerInvalid: isAnswerInvalid, bodySent: bodySent))
+    private static func verdict(curl code: Int32, bodySent: Bool, isAnswerInvalid: Bool = false) -> CallVerdict {
+        CallVerdict(of: .failed(curlCode: code, isAnswerInvalid: isAnswerInvalid, bodySent: bodySent))
     }
 
     /// Page HubProtocol, "Statuses"; page Results, "Outcome classes".
@@ -43,8 +43,8 @@ struct VerdictTableTests {
             (504, .transient, .hubUnavailable, .backoff), (505, .permanent, .responseInvalid, .never),
             (599, .transient, .hubUnavailable, .backoff), (100, .ambiguous, .responseInvalid, .ifAmbiguityAllowed),
             (199, .ambiguous, .responseInvalid, .ifAmbiguityAllowed), (0, .ambiguous, .responseInvalid, .ifAmbiguityAllowed),
-        ] as [(Int, Outcome, ErrorCode?, Verdict.Retry)])
-    func aStatusMeans(status: Int, outcome: Outcome, code: ErrorCode?, retry: Verdict.Retry) {
+        ] as [(Int, Outcome, ErrorCode?, CallVerdict.Retry)])
+    func aStatusMeans(status: Int, outcome: Outcome, code: ErrorCode?, retry: CallVerdict.Retry) {
         let verdict = Self.verdict(status)
         #expect(verdict.outcome == outcome)
         #expect(verdict.code == code)
@@ -67,9 +67,9 @@ struct VerdictTableTests {
             (503, true, .none, .transient, .hubUnavailable, .backoff, true),
             (500, true, .none, .transient, .hubUnavailable, .backoff, false),
             (401, true, .none, .auth, .hubUnauthorized, .reauthenticate, false),
-        ] as [(Int, Bool, CallResult.DetailHint, Outcome, ErrorCode, Verdict.Retry, Bool)])
+        ] as [(Int, Bool, CallResult.DetailHint, Outcome, ErrorCode, CallVerdict.Retry, Bool)])
     func retryAfterAndDetailNarrowAStatus(
-        status: Int, retryAfter: Bool, detail: CallResult.DetailHint, outcome: Outcome, code: ErrorCode, retry: Verdict.Retry,
+        status: Int, retryAfter: Bool, detail: CallResult.DetailHint, outcome: Outcome, code: ErrorCode, retry: CallVerdict.Retry,
         pausesHub: Bool
     ) {
         let verdict = Self.verdict(status, retryAfter: retryAfter, detail)
@@ -94,8 +94,8 @@ struct VerdictTableTests {
             (91, .transient, .tlsFailed, .backoff),
             (97, .transient, .connectFailed, .backoff), (0, .transient, .connectFailed, .backoff),
             (81, .transient, .connectFailed, .backoff),
-        ] as [(Int32, Outcome, ErrorCode, Verdict.Retry)])
-    func anErrorBeforeTheBodyLeftMeans(code: Int32, outcome: Outcome, reason: ErrorCode, retry: Verdict.Retry) {
+        ] as [(Int32, Outcome, ErrorCode, CallVerdict.Retry)])
+    func anErrorBeforeTheBodyLeftMeans(code: Int32, outcome: Outcome, reason: ErrorCode, retry: CallVerdict.Retry) {
         let verdict = Self.verdict(curl: code, bodySent: false)
         #expect(verdict.outcome == outcome)
         #expect(verdict.code == reason)
@@ -121,7 +121,7 @@ struct VerdictTableTests {
     @Test func everyResultHasOneVerdictAndItIsSound() {
         for result in Self.everyResult {
             let row = VerdictTable.row(for: result)
-            #expect(Verdict(of: result) == row.verdict)
+            #expect(CallVerdict(of: result) == row.verdict)
             let verdict = row.verdict
             #expect((verdict.code == nil) == (verdict.outcome == .success), "\(result)")
             switch verdict.outcome {

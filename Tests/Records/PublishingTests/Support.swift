@@ -101,7 +101,7 @@ struct Stage {
 
     /// Hands a record to the producer.
     func write(_ value: String, key: String, headers: HeadersOfResult = .absent) throws {
-        var list = RecordHeaders()
+        var list = HeaderList()
         for header in headers.list(of: key) { list.append(header.name, value: header.value) }
         try producer.produce(to: topic, key: Array(key.utf8).span, value: Array(value.utf8).span, headers: list)
     }

@@ -13,7 +13,7 @@ import Testing
 
     private static func take(_ json: String, at offset: Int64 = 5, in matcher: inout IDMatcher) {
         let origin = RecordOrigin(topic: topic, partition: 1, offset: offset, timestamp: Timestamp(milliseconds: 0))
-        matcher.takeRequest(Array(json.utf8).span, headers: PushModel.RecordHeaders(), at: origin)
+        matcher.takeRequest(Array(json.utf8).span, headers: RecordHeaders(), at: origin)
     }
 
     @Test func aRequestIsKnownByItsIdItsPlaceAndItsWhole() {

@@ -230,7 +230,7 @@ private final class SearchStage {
     func write(
         _ value: String, to topic: String, key: String = "", headers: [(String, String)] = [], at time: Int64
     ) throws {
-        var list = Kafka.RecordHeaders()
+        var list = HeaderList()
         for (name, value) in headers { list.append(name, value: value) }
         try producer.produce(
             to: try producer.topic(named: topic), partition: 0, key: Array(key.utf8).span, value: Array(value.utf8).span,

@@ -41,11 +41,11 @@ import Testing
     private static func read(
         _ tally: inout ScopeTally, _ value: [UInt8], at origin: RecordOrigin, _ reading: FoundRequest.Reading = .unread
     ) {
-        tally.take(value.span, headers: PushModel.RecordHeaders(), at: origin, reading: reading)
+        tally.take(value.span, headers: RecordHeaders(), at: origin, reading: reading)
     }
 
     private static func wait(_ tally: inout ScopeTally, _ value: [UInt8], from origin: RecordOrigin) {
-        tally.takeDelayed(value.span, headers: PushModel.RecordHeaders(), from: origin)
+        tally.takeDelayed(value.span, headers: RecordHeaders(), from: origin)
     }
 
     private static func end(_ tally: inout ScopeTally, _ value: [UInt8]) { tally.takeResult(value.span) }

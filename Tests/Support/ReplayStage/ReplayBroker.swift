@@ -47,7 +47,7 @@ package final class ReplayBroker {
         headers: [(name: String, value: String)] = [], at time: Int64 = now
     ) throws {
         let topic = try producer.topic(named: name)
-        var list = Kafka.RecordHeaders()
+        var list = HeaderList()
         for (name, value) in headers { list.append(name, value: value) }
         try producer.produce(
             to: topic, partition: partition, key: Array(key.utf8).span, value: Array(value.utf8).span, headers: list,

@@ -30,7 +30,7 @@ struct BacklogMetricsTests {
             let history =
                 #"{"v":1,"plan":"0","consumed":1,"throttled":0,"hub":0,"calls":[{"attempts":\#(record.attempts),"due":\#(due)}],"#
                 + #""attempts":[]}"#
-            var headers = Kafka.RecordHeaders()
+            var headers = HeaderList()
             for (name, value) in [
                 ("pushfan-group", bench.name), ("pushfan-lane", "normal"), ("pushfan-origin-topic", bench.topics.requests),
                 ("pushfan-origin-partition", "0"), ("pushfan-origin-offset", "\(offset)"),

@@ -182,7 +182,7 @@ final class Bench {
         at moment: Int64? = nil
     ) throws {
         let topic = requests[lane.rawValue]
-        var list = Kafka.RecordHeaders()
+        var list = HeaderList()
         for (name, value) in headers {
             let name = Array(name.utf8)
             if let value { list.append(name: name.span, value: value.span) } else { list.append(name: name.span, value: nil) }

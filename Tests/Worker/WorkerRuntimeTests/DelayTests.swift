@@ -142,7 +142,7 @@ struct DelayTests {
     private static func write(_ name: String, _ headers: [(String, String)], to bench: Bench) throws {
         let producer = try Producer(bench.kafka, transactionalID: nil)
         let topic = try #require(try producer.warmUp(topics: [bench.topics.delays[0]], timeout: farDeadline).first)
-        var list = Kafka.RecordHeaders()
+        var list = HeaderList()
         for (name, value) in headers { list.append(name: Array(name.utf8).span, value: Array(value.utf8).span) }
         try producer.produce(to: topic, key: nil, value: Array(request(name).utf8).span, headers: list, timestamp: 1)
         try producer.flush(timeout: farDeadline)

@@ -200,7 +200,7 @@ struct FlightCallsTests {
         port.begin(flight, call: 1, token: 9, now: 5_000_000, at: Timestamp(milliseconds: 100))
         #expect(flight.work.wasSent && flight.report.firstAttemptAt == Timestamp(milliseconds: 100))
         #expect(flight.work.calls[1].phase == .inFlight && flight.work.calls[1].tokenSerial == 9 && port.limits.inFlight == 1)
-        let attempt = flight.endAttempt(atCall: 1, verdict: Verdict(of: lost), now: 8_000_000)
+        let attempt = flight.endAttempt(atCall: 1, verdict: CallVerdict(of: lost), now: 8_000_000)
         #expect(attempt.number == 1 && attempt.call == 1 && attempt.duration == 3 && attempt.code == .hubUnavailable)
         #expect(attempt.startedAt == Timestamp(milliseconds: 100) && flight.report.calls[1].code == .hubUnavailable)
         port.begin(flight, call: 1, token: 9, now: 9_000_000, at: Timestamp(milliseconds: 200))
@@ -237,7 +237,7 @@ struct FlightCallsTests {
         let flight = flight(callCount: 1)
         for result in results {
             stage.ports[0].begin(flight, call: 0, token: 0, now: 0, at: Timestamp(milliseconds: 0))
-            _ = flight.endAttempt(atCall: 0, verdict: Verdict(of: result), now: 1)
+            _ = flight.endAttempt(atCall: 0, verdict: CallVerdict(of: result), now: 1)
         }
         #expect(flight.work.calls[0].mayHaveArrived == isOurs && flight.mustFinish == isOurs)
     }
@@ -303,7 +303,7 @@ struct FlightCallsTests {
         let former = flight(callCount: 2)
         for (call, result) in [CallResult.answered(status: 201, hasRetryAfter: false, detail: .none), lost].enumerated() {
             stage.ports[0].begin(former, call: call, token: 0, now: 1_000_000, at: Timestamp(milliseconds: 100))
-            former.report.add(former.endAttempt(atCall: call, verdict: Verdict(of: result), now: 3_000_000))
+            former.report.add(former.endAttempt(atCall: call, verdict: CallVerdict(of: result), now: 3_000_000))
         }
         former.report.calls[0].notificationID = former.report.keep(Array("8-2".utf8).span)
         stage.ports[0].end(former, call: 0, as: .success)

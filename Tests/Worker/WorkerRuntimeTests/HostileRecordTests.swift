@@ -23,7 +23,7 @@ struct HostileRecordTests {
         defer { producer.close(timeout: .zero) }
         let topic = try #require(try producer.warmUp(topics: [bench.topics.requests], timeout: farDeadline).first)
         for record in records {
-            var headers = Kafka.RecordHeaders()
+            var headers = HeaderList()
             for (name, value) in record.headers { headers.append(name: Array(name.utf8).span, value: value.span) }
             try producer.produce(to: topic, partition: 0, key: nil, value: record.value.span, headers: headers)
         }

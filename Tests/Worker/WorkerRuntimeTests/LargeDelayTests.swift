@@ -38,8 +38,8 @@ struct LargeDelayTests {
         let topic = try #require(try producer.warmUp(topics: [bench.topics.delays[2]], timeout: farDeadline).first)
         let history =
             #"{"v":1,"plan":"0","consumed":1,"throttled":0,"hub":0,"calls":[{"attempts":0,"due":\#(due)}],"attempts":[]}"#
-        func headers() -> Kafka.RecordHeaders {
-            var list = Kafka.RecordHeaders()
+        func headers() -> HeaderList {
+            var list = HeaderList()
             for (name, value) in [
                 ("pushfan-group", bench.name), ("pushfan-lane", "normal"), ("pushfan-origin-topic", bench.topics.requests),
                 ("pushfan-origin-partition", "0"), ("pushfan-origin-offset", "0"), ("pushfan-origin-timestamp-ms", "1"),

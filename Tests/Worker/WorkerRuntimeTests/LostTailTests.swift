@@ -180,7 +180,7 @@ struct LostTailTests {
         let topic = try #require(try producer.warmUp(topics: [name], timeout: farDeadline).first)
         let now = bench.clock.millisecondsSince1970
         for record in try bench.readAll(bench.topics.delays[0]) {
-            var headers = Kafka.RecordHeaders()
+            var headers = HeaderList()
             for (name, value) in record.headers {
                 let word = Array(name.utf8)
                 let copy = isYoung && name == "pushfan-not-before-ms" ? Array("\(now + 50_000)".utf8) : value ?? []

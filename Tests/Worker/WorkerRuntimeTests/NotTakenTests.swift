@@ -61,7 +61,7 @@ struct NotTakenTests {
         let flight = Flight(index: 0)
         flight.begin(epoch: 0, slot: 3, origin: Self.place, now: Timestamp(milliseconds: 2000), monotonic: 0)
         #expect(
-            Self.reader.read(text.span, headers: PushModel.RecordHeaders(), origin: Self.place, into: &flight.request) == .request
+            Self.reader.read(text.span, headers: RecordHeaders(), origin: Self.place, into: &flight.request) == .request
         )
         flight.report.calls = [DeliveryReport.Call(platform: .apple)]
         flight.report.calls[0].outcome = .success

@@ -17,7 +17,7 @@ struct OddQuestionTests {
             String(repeating: "x", count: 100_000),
         ]
         for value in values {
-            var headers = Kafka.RecordHeaders()
+            var headers = HeaderList()
             for (name, text) in [("pushfan-group", bench.name), ("pushfan-poll", "1"), ("pushfan-not-before-ms", "1")] {
                 headers.append(name: Array(name.utf8).span, value: Array(text.utf8).span)
             }

@@ -21,7 +21,7 @@ struct ResultHeaderTests {
         let origin = RecordOrigin(topic: "requests", partition: 0, offset: 7, timestamp: Timestamp(milliseconds: 1000))
         let flight = Flight(index: 0)
         flight.begin(epoch: 0, slot: 3, origin: origin, now: Timestamp(milliseconds: 2000), monotonic: 0)
-        var headers = PushModel.RecordHeaders()
+        var headers = RecordHeaders()
         for (name, value) in more { headers.add(name: Array(name.utf8).span, value: Array(value.utf8).span) }
         _ = RequestReader(.tolerant).read(json.span, headers: headers, origin: origin, into: &flight.request)
         flight.report.calls = [DeliveryReport.Call(platform: .apple)]

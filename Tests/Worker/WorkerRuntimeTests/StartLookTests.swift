@@ -78,7 +78,7 @@ struct StartLookTests {
         let (name, value) = (Array("pushfan-group".utf8), Array(Self.request("foreign").utf8))
         for number in 0..<count + (endsWithOurs ? 1 : 0) {
             let group = Array((number < count ? "another-group" : bench.name).utf8)
-            var headers = Kafka.RecordHeaders()
+            var headers = HeaderList()
             headers.append(name: name.span, value: group.span)
             try producer.produce(to: topic, partition: 0, key: nil, value: value.span, headers: headers)
             try producer.flush(timeout: farDeadline)

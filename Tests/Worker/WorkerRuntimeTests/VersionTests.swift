@@ -19,7 +19,7 @@ struct VersionTests {
         defer { producer.close(timeout: .zero) }
         let found = try #require(try producer.warmUp(topics: [topic], timeout: farDeadline).first)
         for sample in samples {
-            var headers = Kafka.RecordHeaders()
+            var headers = HeaderList()
             for (name, value) in sample.headers {
                 headers.append(name, value: name == "pushfan-group" ? group ?? bench.name : value)
             }

@@ -23,7 +23,7 @@ struct WorkerSamplesTests {
         var request = PushRequest()
         let bytes = Array(json.utf8)
         let reading = RequestReader(from: .own).read(
-            bytes.span, headers: PushModel.RecordHeaders(), origin: origin(offset), into: &request)
+            bytes.span, headers: RecordHeaders(), origin: origin(offset), into: &request)
         try #require(reading == .request)
         return request
     }
@@ -82,7 +82,7 @@ struct WorkerSamplesTests {
         let part = try #require(PartReference(of: read))
         #expect(part.parentID == "news" && part.key == ParentKey(at: Self.origin(4711)) && part.chunks == 1)
         let request = try Self.request(Self.whole, at: 4711)
-        let body = try #require(RequestReader().body(of: request.document, headers: PushModel.RecordHeaders()))
+        let body = try #require(RequestReader().body(of: request.document, headers: RecordHeaders()))
         let writer = PartWriter(
             request, body: body, platforms: PlatformSet(.apple), key: part.key, partition: 0, chunks: 1,
             publishedAt: Self.published)

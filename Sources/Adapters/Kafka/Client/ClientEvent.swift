@@ -7,11 +7,11 @@ public enum ClientEvent: Sendable {
     /// The library's statistics, JSON as its `STATISTICS.md` describes it, every `statistics.interval.ms`.
     case statistics([UInt8])
     /// A line of the library's log.
-    case log(LogLine)
+    case log(LibraryLine)
 }
 
 /// A line of the library's log.
-public struct LogLine: Sendable, Equatable {
+public struct LibraryLine: Sendable, Equatable {
     /// The severity as in syslog: 3 is an error, 4 a warning, 6 information, 7 debugging.
     public let level: Int
     /// The library's short name for the kind of line, such as `FAIL`.
@@ -46,18 +46,18 @@ extension ClientEvent {
             .reported(code, message: message, by: client.pointer, isFatal: rd_kafka_event_error_is_fatal(event) != 0))
     }
 
-    private static func logLine(_ event: OpaquePointer, of client: ClientHandle) -> LogLine? {
+    private static func logLine(_ event: OpaquePointer, of client: ClientHandle) -> LibraryLine? {
         var facility: UnsafePointer<CChar>?
         var message: UnsafePointer<CChar>?
         var level: Int32 = 0
         guard rd_kafka_event_log(event, &facility, &message, &level) == 0, let facility, let message else { return nil }
-        let line = LogLine(
+        let line = LibraryLine(
             level: Int(level), facility: String(cString: facility), message: client.diagnosis.redact(String(cString: message)))
         return line.isAboutTheOtherSide ? nil : line
     }
 }
 
-extension LogLine {
+extension LibraryLine {
     /// The partition that a consumer reads and that is missing, if the line says so: the library has no other word for it (librdkafka 2.0.2,
     /// `rd_kafka_toppar_enq_error`). Nil for any other line.
     public var missingPartition: TopicPartition? {

@@ -142,7 +142,7 @@ private func receiveLog(
     _ client: OpaquePointer?, level: Int32, facility: UnsafePointer<CChar>?, message: UnsafePointer<CChar>?
 ) {
     guard let client, let opaque = rd_kafka_opaque(client), let facility, let message else { return }
-    let line = LogLine(level: Int(level), facility: String(cString: facility), message: String(cString: message))
+    let line = LibraryLine(level: Int(level), facility: String(cString: facility), message: String(cString: message))
     let inbox = ClientInbox.from(opaque)
     if line.facility == "CLUSTERID", let id = rd_kafka_clusterid(client, 0) {
         inbox.saw(cluster: String(cString: id))

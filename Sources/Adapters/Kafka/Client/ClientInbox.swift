@@ -96,7 +96,7 @@ final class ClientInbox: Sendable {
             if state.droppedCount > 0 {
                 let message = "\(state.droppedCount) older events were dropped unread"
                 state.droppedCount = 0
-                return .log(LogLine(level: 4, facility: "INBOX", message: message))
+                return .log(LibraryLine(level: 4, facility: "INBOX", message: message))
             }
             return state.events.isEmpty ? nil : state.events.removeFirst()
         }
@@ -116,7 +116,7 @@ final class ClientInbox: Sendable {
         case .statistics: event
         case .log(let line):
             line.isAboutTheOtherSide
-                ? nil : .log(LogLine(level: line.level, facility: line.facility, message: diagnosis.redact(line.message)))
+                ? nil : .log(LibraryLine(level: line.level, facility: line.facility, message: diagnosis.redact(line.message)))
         }
     }
 }

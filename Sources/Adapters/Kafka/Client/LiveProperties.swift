@@ -20,10 +20,10 @@ public final class LiveProperties: Sendable {
 
     private struct State {
         var properties: [Property]
-        var files: [String: FileMark]
+        var files: [String: FileVersion]
         /// The files at the last two looks that found new ones: the latest, and the one that was reported.
-        var seen: [String: FileMark] = [:]
-        var reported: [String: FileMark] = [:]
+        var seen: [String: FileVersion] = [:]
+        var reported: [String: FileVersion] = [:]
         var clients: [WeakClient] = []
     }
 
@@ -45,7 +45,7 @@ public final class LiveProperties: Sendable {
     /// Begins with `properties`, and with the files that they name as they are.
     public init(_ properties: [Property]) {
         original = properties
-        state = Mutex(State(properties: properties, files: FileMark.all(in: properties)))
+        state = Mutex(State(properties: properties, files: FileVersion.all(in: properties)))
     }
 
     /// Lets all clients use `properties`, and the files that they name, from now on.
@@ -55,7 +55,7 @@ public final class LiveProperties: Sendable {
     public func renew(_ properties: [Property]) -> Effect { logins.withLock { _ in apply(properties) } }
 
     private func apply(_ properties: [Property]) -> Effect {
-        let files = FileMark.all(in: properties)
+        let files = FileVersion.all(in: properties)
         let (effect, clients) = state.withLock { state -> (Effect, [ClientHandle]) in
             let changed = Self.keys(of: state.properties, differingFrom: properties)
             defer { (state.properties, state.files) = (properties, files) }
@@ -77,7 +77,7 @@ public final class LiveProperties: Sendable {
     /// them has finished. To be called every few seconds.
     public func findsNewFiles() -> Bool {
         state.withLock { state in
-            let files = FileMark.all(in: state.properties)
+            let files = FileVersion.all(in: state.properties)
             guard files != state.files, files != state.reported else { return false }
             defer { state.seen = files }
             guard files == state.seen else { return false }
@@ -143,7 +143,7 @@ struct WeakClient: Sendable {
 }
 
 /// The marks by which a file's replacement is seen.
-private struct FileMark: Equatable {
+private struct FileVersion: Equatable {
     let inode: UInt64
     let size: Int64
     let seconds: Int
@@ -158,9 +158,9 @@ private struct FileMark: Equatable {
     }
 
     /// The files that `properties` name, such as `ssl.certificate.location`.
-    static func all(in properties: [KafkaConfiguration.Property]) -> [String: FileMark] {
+    static func all(in properties: [KafkaConfiguration.Property]) -> [String: FileVersion] {
         let paths = properties.filter { $0.key.hasSuffix(".location") }.map(\.value)
-        return Dictionary(paths.compactMap { path in FileMark(path).map { (path, $0) } }) { $1 }
+        return Dictionary(paths.compactMap { path in FileVersion(path).map { (path, $0) } }) { $1 }
     }
 }
 

@@ -11,7 +11,7 @@ public enum ConsumerEvent: Sendable {
     /// The library's statistics, JSON as its `STATISTICS.md` describes it. They know nothing of offsets committed in transactions.
     case statistics([UInt8])
     /// A line of the library's log.
-    case log(LogLine)
+    case log(LibraryLine)
 
     init(_ event: ClientEvent) {
         switch event {

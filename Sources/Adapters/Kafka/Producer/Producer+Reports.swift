@@ -34,7 +34,7 @@ extension Producer {
     /// - Throws: The record was not taken: it is too large, the queue stayed full, the transaction failed, the producer is closed.
     public func produce(
         to topic: Topic, partition: Int32? = nil, key: Span<UInt8>?, value: Span<UInt8>?,
-        headers: consuming RecordHeaders = RecordHeaders(),
+        headers: consuming HeaderList = HeaderList(),
         timestamp: Int64? = nil, report: @escaping @Sendable (Delivery) -> Void
     ) throws(KafkaError) {
         let client = try lease.current()

@@ -123,7 +123,7 @@ public final class Producer: Sendable {
     ///   in `failedDeliveries`.
     public func produce(
         to topic: Topic, partition: Int32? = nil, key: Span<UInt8>?, value: Span<UInt8>?,
-        headers: consuming RecordHeaders = RecordHeaders(),
+        headers: consuming HeaderList = HeaderList(),
         timestamp: Int64? = nil
     ) throws(KafkaError) {
         let client = try lease.current()

@@ -79,7 +79,7 @@ package struct AudienceRun {
         let whole = try SessionFailure.ending { () throws(JobFailure) in
             try AudienceRequest(state.request, publishedAt: state.publishedAt)
         }
-        var batch = Batch(of: whole.request, id: id, state: state, survey: survey, planner: planner)
+        var batch = TransactionParts(of: whole.request, id: id, state: state, survey: survey, planner: planner)
         var reader = try open()
         var format = survey.format
         var parts = planner.parts(of: survey.kind, for: whole.request, over: survey.spread)
@@ -124,7 +124,7 @@ package struct AudienceRun {
 
     /// Adds the complete part, unless an earlier run has written it. Returns whether a transaction was committed.
     private mutating func add(
-        _ parts: AudienceParts, to batch: inout Batch, state: inout AudienceProgress, session: AudienceSession,
+        _ parts: AudienceParts, to batch: inout TransactionParts, state: inout AudienceProgress, session: AudienceSession,
         reader: borrowing AudienceReader
     ) throws(SessionFailure) -> Bool {
         guard parts.chunk >= state.next else { return false }
@@ -137,7 +137,7 @@ package struct AudienceRun {
     }
 
     private mutating func commit(
-        _ batch: inout Batch, state: inout AudienceProgress, session: AudienceSession, reader: borrowing AudienceReader
+        _ batch: inout TransactionParts, state: inout AudienceProgress, session: AudienceSession, reader: borrowing AudienceReader
     ) throws(SessionFailure) {
         guard reader.isUnchanged else { throw changed }
         guard batch.count > 0 else { return }
@@ -165,7 +165,7 @@ extension PartWriter {
 }
 
 /// The parts of one transaction.
-private struct Batch {
+private struct TransactionParts {
     private let writer: PartWriter
     private let parent: ByteWriter
     private let partition: Int32

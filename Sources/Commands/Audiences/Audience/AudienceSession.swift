@@ -57,7 +57,7 @@ final class AudienceSession {
     /// Adds a part, in its place among the partitions.
     func addPart(_ chunk: Int, _ json: borrowing ByteWriter) throws(KafkaError) {
         let partition = Int32((key.digest &+ UInt64(chunk)) % UInt64(max(1, ownPartitions)))
-        var headers = Kafka.RecordHeaders()
+        var headers = HeaderList()
         headers.append("content-type", value: "application/json")
         try session.producer.produce(to: own, partition: partition, key: nil, value: json.span, headers: headers)
     }

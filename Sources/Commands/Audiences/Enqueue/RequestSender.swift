@@ -32,7 +32,7 @@ package struct RequestSender {
     /// Writes every request as often as the plan demands, and waits until Kafka has them. It ends early when it is cancelled.
     package mutating func send(
         _ requests: [OutgoingRequest], with producer: Producer, to handles: [String: Producer.Topic], timeout: Duration,
-        unless isCancelled: () -> Bool, into published: PublishedRequests
+        unless isCancelled: () -> Bool, into published: EnqueuedRequests
     ) throws(KafkaError) {
         var count = 0
         let start = Deadline.now()

@@ -149,7 +149,7 @@ final class RequestPath {
         report.calls.append(DeliveryReport.Call(platform: .apple))
         report.calls[0].payloadByteCount = payload.body.count
         let reply = HubAnswer(parser.answer, toSend: true, now: Self.now)
-        let verdict = Verdict(of: reply.result)
+        let verdict = CallVerdict(of: reply.result)
         let answer = parser.answer
         report.calls[0].httpStatus = reply.status
         if let id = reply.notificationID { report.calls[0].notificationID = report.keep(answer.text(id)) }

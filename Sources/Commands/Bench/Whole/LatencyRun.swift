@@ -17,7 +17,7 @@ struct LatencyRun {
     func run(_ feed: RequestFeed, results: TopicReader, hub: BenchHub) throws -> LatencyFigure {
         hub.expect(count)
         let (rate, count) = (rate, count)
-        let outcome = PublishOutcome()
+        let outcome = ThreadOutcome()
         let thread = Thread { outcome.set(Result { try feed.publish(count, rate: rate) }) }
         thread.start()
         let finished = try readResults(results)
@@ -60,7 +60,7 @@ struct LatencyRun {
 }
 
 /// Carries what a publishing thread has to say.
-private final class PublishOutcome: Sendable {
+private final class ThreadOutcome: Sendable {
     /// Protects the outcome; nothing else is locked while it is held.
     private let outcome = Mutex<Result<[Int64], any Error>?>(nil)
     private let isThere = DispatchSemaphore(value: 0)

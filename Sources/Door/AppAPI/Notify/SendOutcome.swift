@@ -208,7 +208,7 @@ struct SendOutcome: Sendable {
     /// The problem, with the place where the request can be asked about.
     private func located(_ problem: APIProblem) -> APIProblem {
         var problem = problem
-        problem.location = RequestPath.of(requestID, at: record.place)
+        problem.location = RequestLocation.of(requestID, at: record.place)
         return problem
     }
 
@@ -237,7 +237,7 @@ extension APIProblem {
             detail: "It is not known whether the request was written: Kafka did not say so in time. "
                 + "`pushfan results show \(requestID)` tells what became of it, if it was.",
             retry: .ambiguous, requestID: requestID)
-        problem.location = RequestPath.of(requestID)
+        problem.location = RequestLocation.of(requestID)
         return problem
     }
 }

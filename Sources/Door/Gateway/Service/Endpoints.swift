@@ -5,18 +5,6 @@ import Kafka
 import Publishing
 import Users
 
-/// A request of `/api` whose caller has signed in.
-struct APICall: Sendable {
-    let operation: APIOperation.App
-    /// The parameter of its path.
-    let id: String
-    let request: HTTPServerRequest
-    /// The caller.
-    let caller: Caller
-    /// Takes the answer.
-    let reply: Reply
-}
-
 /// The handlers behind the routes.
 protocol Endpoints: Sendable {
     /// Answers a call, before it returns or later, and waits for nothing. Called on any thread.

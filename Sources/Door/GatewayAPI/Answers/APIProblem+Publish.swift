@@ -88,7 +88,7 @@ extension APIProblem {
                 "It is not known whether the request was written. Repeat the call with the same Idempotency-Key, or with this "
                 + "request_id as its id: then it is sent once at most, while the first is in reach (dedupe.reach).",
             retry: .sameKey, requestID: id)
-        problem.location = RequestPath.of(id)
+        problem.location = RequestLocation.of(id)
         return problem
     }
 }

@@ -46,7 +46,7 @@ extension PushRequest {
         let written = Timestamp(milliseconds: record.timestamp ?? 0)
         let (partition, offset) = (place.record.partition, place.record.offset)
         let origin = RecordOrigin(topic: partition.topic, partition: partition.partition, offset: offset, timestamp: written)
-        var headers = PushModel.RecordHeaders()
+        var headers = RecordHeaders()
         for (name, value) in record.headers {
             if let value { headers.add(name: name.span, value: value.span) }
         }

@@ -20,7 +20,7 @@ final class OperatorEndpoints: Sendable {
     /// The most streams of events. An event is sent to all of its subject one after the other.
     private static let streamLimit = 500
 
-    private let isStopping: Flag
+    private let isStopping: Latch
     private let note: @Sendable (APIProblem) -> Void
     private let cleaned = Mutex<MonotonicTime?>(nil)
     private let context: JobContext
@@ -60,7 +60,7 @@ final class OperatorEndpoints: Sendable {
         _ configuration: GatewayConfiguration, services: GatewayServices, held: HeldAnswers,
         give: @escaping OrderDesk.Writing, write: @escaping @Sendable ([UInt8]) -> Void
     ) throws(GatewayFailure) {
-        let isStopping = Flag()
+        let isStopping = Latch()
         var context = JobContext(
             kafka: configuration.kafka, topics: configuration.topics, timeout: .seconds(5),
             now: { WallClock.millisecondsSince1970() }, isCancelled: { isStopping.isSet },
@@ -204,7 +204,7 @@ final class OperatorEndpoints: Sendable {
     /// Searches the final result of a request that was written before anybody listened here. `then` is called once, in any thread, with nil
     /// where it could not be searched.
     func trace(
-        _ request: GatewayAPI.PublishedRequest, search: ResultSearch, then: @escaping @Sendable (ResultTracer.Answer?) -> Void
+        _ request: PublishedRequest, search: ResultSearch, then: @escaping @Sendable (ResultTracer.Answer?) -> Void
     ) {
         let owner = "\(request.owner.tenant ?? "")\n\(request.owner.source ?? "")"
         let isOver = timeLimit()

@@ -254,7 +254,7 @@ struct ReplayDesk: Sendable {
         }
         try requireNoOther(than: id, of: prepared.header.tenant)
         try Self.check(prepared, order: order, headers: call.request.headers, shown: shown)
-        let (rest, isStopping) = (Flag(), context.isCancelled)
+        let (rest, isStopping) = (Latch(), context.isCancelled)
         var noting = context
         noting.isCancelled = { isStopping() || rest.isSet }
         noting.note = { [runs, note = context.note] event in

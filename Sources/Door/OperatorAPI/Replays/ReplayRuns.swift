@@ -29,7 +29,7 @@ final class ReplayRuns: Sendable {
         let startedAt: MonotonicTime
         let tenant: String?
         /// Interrupts it, so that it gives its place up.
-        let rest: Flag
+        let rest: Latch
         let thread = ServiceThread()
 
         /// The place that it takes, none once it has ended or is about to.
@@ -57,7 +57,7 @@ final class ReplayRuns: Sendable {
     /// `work` reports its progress, and returns how the job stands at its end. `onBeginning` is called once, as soon as the run has begun
     /// or ended, or after some seconds.
     func start(
-        _ id: String, of tenant: String?, rest: Flag = Flag(), onBeginning: @escaping @Sendable (Standing) -> Void,
+        _ id: String, of tenant: String?, rest: Latch = Latch(), onBeginning: @escaping @Sendable (Standing) -> Void,
         work: @escaping @Sendable (_ report: @escaping (RunProgress) -> Void) throws(JobFailure) -> JobRecord
     ) -> RunPlaces.Admission {
         let run = Run(onBeginning: onBeginning, startedAt: .now(), tenant: tenant, rest: rest)

@@ -37,7 +37,7 @@ final class TracerPool: Sendable {
     }
 
     /// Searches the final result of a request. Blocks the calling thread.
-    func trace(_ request: GatewayAPI.PublishedRequest, search: ResultSearch) throws(APIProblem) -> ResultTracer.Answer {
+    func trace(_ request: PublishedRequest, search: ResultSearch) throws(APIProblem) -> ResultTracer.Answer {
         let traced = TracedRequest(
             id: request.id, place: request.place.map { ($0.record.partition, $0.record.offset) },
             writtenAt: request.acceptedAt.milliseconds, isRepetition: search == .sinceItsID, isOwn: { request.has($0) })

@@ -2,7 +2,7 @@ import Basics
 import GatewayAPI
 
 /// A decision about a call with a key.
-enum KeyVerdict: Sendable, Equatable {
+enum IdempotencyVerdict: Sendable, Equatable {
     /// It is the first: it produces the answer, and ends this turn with it.
     case first(turn: Int)
     /// It repeats a call that was answered.
@@ -36,7 +36,7 @@ struct KeyLimits: Sendable {
 struct KeysInUse<Caller: Sendable>: Sendable {
     /// A first decision about a call that has come.
     enum Admission: Sendable, Equatable {
-        case decided(KeyVerdict)
+        case decided(IdempotencyVerdict)
         /// The file must be asked for the key. Its answer goes to ``conclude(_:of:finding:until:)``.
         case asks(turn: Int)
         /// Its verdict comes later.
@@ -44,7 +44,7 @@ struct KeysInUse<Caller: Sendable>: Sendable {
     }
 
     /// A call that gets its verdict.
-    typealias Decided = (caller: Caller, verdict: KeyVerdict)
+    typealias Decided = (caller: Caller, verdict: IdempotencyVerdict)
 
     private struct Call: Sendable {
         let number: Int

@@ -61,7 +61,7 @@ struct RememberedAnswer: Sendable, Equatable {
     let answer: StoredAnswer
 
     /// Decides about another call with the same key: the answer, or that the key was used for another call.
-    func verdict(on fingerprint: CallFingerprint) -> KeyVerdict {
+    func verdict(on fingerprint: CallFingerprint) -> IdempotencyVerdict {
         fingerprint == self.fingerprint ? .replayed(answer) : .mismatch
     }
 }

@@ -59,7 +59,7 @@ final class KeySignIn: Sendable {
     }
 
     /// Checks a key by those that are known, and one that is not right by those that the file has now.
-    private func verdict(on presented: PresentedKey, now: MonotonicTime) -> (Keys.KeyVerdict, KnownKeys) {
+    private func verdict(on presented: PresentedKey, now: MonotonicTime) -> (KeyVerdict, KnownKeys) {
         let (known, seconds) = (keys.current(now: now), wallClock())
         let verdict = known.verdict(on: presented, at: seconds)
         if case .right = verdict { return (verdict, known) }

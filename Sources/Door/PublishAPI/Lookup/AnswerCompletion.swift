@@ -63,7 +63,7 @@ struct AnswerCompletion: Sendable {
         let isOwn = place.record.partition.topic == heldRequests.topics.requestsOwn
         guard request.read(record, at: place, isOwn: isOwn) else { return }
         let facts = RequestFacts(request)
-        guard let published = found.request ?? GatewayAPI.PublishedRequest(record, at: place, withID: facts.id),
+        guard let published = found.request ?? PublishedRequest(record, at: place, withID: facts.id),
             facts.id == published.id, asker.maySee(RequestOwner(source: facts.source, tenant: facts.tenant))
         else { return }
         if heldRequests.mayConcern(published) {

@@ -25,14 +25,14 @@ struct HeldRequests: Sendable {
     }
 
     /// True if some hold may have concerned a request, so that its record is worth reading.
-    func mayConcern(_ request: GatewayAPI.PublishedRequest) -> Bool {
+    func mayConcern(_ request: PublishedRequest) -> Bool {
         guard let orders = orders() else { return false }
         let final = request.ending?.finishedAt ?? .never
         return orders.history.contains { $0.kind == .hold && $0.end > request.acceptedAt && $0.since < final }
     }
 
     /// The times for which a request was held, by its record.
-    func spans(of record: StoredRecord, at place: RequestPlace, of published: GatewayAPI.PublishedRequest) -> [HeldSpan] {
+    func spans(of record: StoredRecord, at place: RequestPlace, of published: PublishedRequest) -> [HeldSpan] {
         guard let orders = orders() else { return [] }
         var request = PushRequest()
         guard request.read(record, at: place), request.document.isEqual(request.id, to: published.id) else { return [] }
@@ -43,7 +43,7 @@ struct HeldRequests: Sendable {
     }
 }
 
-extension GatewayAPI.PublishedRequest.Ending {
+extension PublishedRequest.Ending {
     /// The moment of the result, nil where it says none.
     var finishedAt: Timestamp? {
         var document = JSONDocument()

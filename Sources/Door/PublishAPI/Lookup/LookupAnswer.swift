@@ -8,7 +8,7 @@ import Results
 /// The facts of a request for its asker, as far as they were found.
 struct LookupAnswer: Sendable {
     /// The request as this gateway remembers it. Nil if only its place was found.
-    var request: GatewayAPI.PublishedRequest?
+    var request: PublishedRequest?
     /// All its results.
     var life: RequestLife?
     /// The place where it is while it has no result.
@@ -33,7 +33,7 @@ struct LookupAnswer: Sendable {
 
     /// An answer of what was found, of which something is not nil.
     init(
-        request: GatewayAPI.PublishedRequest? = nil, life: RequestLife? = nil, report: WhereaboutsReport? = nil, applied: Int? = nil,
+        request: PublishedRequest? = nil, life: RequestLife? = nil, report: WhereaboutsReport? = nil, applied: Int? = nil,
         obstacle: RequestStory.Obstacle? = nil, at now: Timestamp
     ) {
         (self.request, self.life, self.report) = (request, life, report)
@@ -106,7 +106,7 @@ struct LookupAnswer: Sendable {
 
 extension RequestStory {
     /// Takes what is remembered of a request. Its state counts: of several publications under one id it is that of the first.
-    fileprivate mutating func take(_ request: GatewayAPI.PublishedRequest, at now: Timestamp) {
+    fileprivate mutating func take(_ request: PublishedRequest, at now: Timestamp) {
         guard !request.isFinal else {
             guard ending == nil, let json = request.ending?.json,
                 let result = ResultRecord(json: json, partition: 0, offset: 0, timestamp: 0)

@@ -132,7 +132,7 @@ struct LookupEndpoints: Sendable {
             switch answer {
             case .failure(let problem): then(.failure(problem))
             case .success(let record):
-                guard var found = record.flatMap({ GatewayAPI.PublishedRequest($0, at: place, withID: id) }), asker.maySee(found.owner)
+                guard var found = record.flatMap({ PublishedRequest($0, at: place, withID: id) }), asker.maySee(found.owner)
                 else { return then(.success(nil)) }
                 found.party = Party(tenant: asker.tenant, source: asker.source)
                 then(.success(lookup.add(found)))
@@ -187,7 +187,7 @@ struct LookupEndpoints: Sendable {
         _ life: RequestLife, as known: PublishedRequests.Key?, for asker: Asker,
         then: @escaping @Sendable (PublishedRequests.Key) -> Void
     ) {
-        var found = GatewayAPI.PublishedRequest(life, at: lookup.clock.wall())
+        var found = PublishedRequest(life, at: lookup.clock.wall())
         found.party = Party(tenant: asker.tenant, source: asker.source)
         let key = known ?? lookup.add(found)
         for result in [life.own.last { $0.repeatsItsID }, life.final] { if let result { lookup.take(result) } }
@@ -248,7 +248,7 @@ struct LookupEndpoints: Sendable {
     }
 
     private func answer(
-        _ request: GatewayAPI.PublishedRequest?, applied: Int?, without problem: APIProblem? = nil, query: LookupQuery, to call: LookupCall
+        _ request: PublishedRequest?, applied: Int?, without problem: APIProblem? = nil, query: LookupQuery, to call: LookupCall
     ) {
         guard let request else { return call.refuse(.unknownRequest) }
         let obstacle = problem.map { problem -> RequestStory.Obstacle in

@@ -28,7 +28,7 @@ struct PublishedRequests: Sendable {
 
     private struct Entry: Sendable {
         let number: UInt64
-        var request: GatewayAPI.PublishedRequest
+        var request: PublishedRequest
         /// Records of which Kafka has not said whether they are written; one of which that stays unknown is among them.
         var writeCount: Int
         /// The number of its result in the order of results.
@@ -71,10 +71,10 @@ struct PublishedRequests: Sendable {
     func contain(_ id: String) -> Bool { entries[id] != nil }
 
     /// One of them; nil once it has left.
-    subscript(_ key: Key) -> GatewayAPI.PublishedRequest? { entry(key)?.request }
+    subscript(_ key: Key) -> PublishedRequest? { entry(key)?.request }
 
     /// The request of an id that an asker may see; its own before others'.
-    mutating func find(_ id: String, for asker: Asker, at now: Timestamp) -> (key: Key, request: GatewayAPI.PublishedRequest)? {
+    mutating func find(_ id: String, for asker: Asker, at now: Timestamp) -> (key: Key, request: PublishedRequest)? {
         removeOld(at: now)
         guard let found = entries[id] else { return nil }
         let entry = found.first { asker.owns($0.request.owner) } ?? found.last { asker.maySee($0.request.owner) }
@@ -83,7 +83,7 @@ struct PublishedRequests: Sendable {
 
     /// Adds a request before its record is written, or its result could come unseen. One that the same key published before
     /// stays. Returns the one that is there.
-    mutating func add(_ request: GatewayAPI.PublishedRequest, at now: Timestamp) -> Key {
+    mutating func add(_ request: PublishedRequest, at now: Timestamp) -> Key {
         removeOld(at: now)
         let writes = request.isFound ? 0 : 1
         if let index = entries[request.id]?.firstIndex(where: { $0.request.owner == request.owner }) {

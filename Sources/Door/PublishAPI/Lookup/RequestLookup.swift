@@ -46,7 +46,7 @@ final class RequestLookup: Sendable {
     /// thread, with nil where it could not be searched.
     typealias Tracing =
         @Sendable (
-            _ request: GatewayAPI.PublishedRequest, _ search: ResultSearch,
+            _ request: PublishedRequest, _ search: ResultSearch,
             _ then: @escaping @Sendable (ResultTracer.Answer?) -> Void
         ) -> Void
 
@@ -92,7 +92,7 @@ final class RequestLookup: Sendable {
     // MARK: Publishing
 
     /// Adds a request before its record is written, or one whose record was found. Returns the key for ``note(_:of:topic:)``.
-    func add(_ request: GatewayAPI.PublishedRequest) -> PublishedRequests.Key {
+    func add(_ request: PublishedRequest) -> PublishedRequests.Key {
         let now = clock.wall()
         return requests.withLock { $0.add(request, at: now) }
     }
@@ -119,10 +119,10 @@ final class RequestLookup: Sendable {
     // MARK: Asking
 
     /// A request as it is now; nil for one that is not known any more.
-    subscript(_ key: PublishedRequests.Key) -> GatewayAPI.PublishedRequest? { requests.withLock { $0[key] } }
+    subscript(_ key: PublishedRequests.Key) -> PublishedRequest? { requests.withLock { $0[key] } }
 
     /// The request of an id that an asker may see.
-    func find(_ id: String, for asker: Asker) -> (key: PublishedRequests.Key, request: GatewayAPI.PublishedRequest)? {
+    func find(_ id: String, for asker: Asker) -> (key: PublishedRequests.Key, request: PublishedRequest)? {
         let now = clock.wall()
         return requests.withLock { $0.find(id, for: asker, at: now) }
     }

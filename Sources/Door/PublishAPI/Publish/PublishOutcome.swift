@@ -37,6 +37,6 @@ struct WrittenRequest: Sendable, Equatable {
 
     /// Where it can be asked about.
     var location: String {
-        RequestPath.of(id, at: offset.map { (topic, partition, $0) }, time: acceptedAt)
+        RequestLocation.of(id, at: offset.map { (topic, partition, $0) }, time: acceptedAt)
     }
 }

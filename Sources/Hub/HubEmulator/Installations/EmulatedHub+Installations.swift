@@ -3,7 +3,7 @@ import Synchronization
 
 extension EmulatedHub {
     /// `PUT /installations/{id}`: creates or overwrites.
-    func putInstallation(_ call: HubCall, id: String) -> HubAnswer {
+    func putInstallation(_ call: HubCall, id: String) -> EmulatedAnswer {
         answering { () throws(RefusedCall) in
             let installation = try InstallationReader(call.request.body).installation(id: id)
             try installation.checkHandles()
@@ -13,7 +13,7 @@ extension EmulatedHub {
     }
 
     /// `GET /installations/{id}`: JSON, under the content type that the service gives it.
-    func getInstallation(id: String) -> HubAnswer {
+    func getInstallation(id: String) -> EmulatedAnswer {
         guard let installation = state.withLock({ $0.installations[id] }) else {
             return .error(404, detail: "Installation not found")
         }
@@ -21,7 +21,7 @@ extension EmulatedHub {
     }
 
     /// `PATCH /installations/{id}`.
-    func patchInstallation(_ call: HubCall, id: String) -> HubAnswer {
+    func patchInstallation(_ call: HubCall, id: String) -> EmulatedAnswer {
         state.withLock { state in
             guard var installation = state.installations[id] else { return .error(404, detail: "Installation not found") }
             return answering { () throws(RefusedCall) in
@@ -34,7 +34,7 @@ extension EmulatedHub {
     }
 
     /// `DELETE /installations/{id}`: 204, also when there is none.
-    func deleteInstallation(id: String) -> HubAnswer {
+    func deleteInstallation(id: String) -> EmulatedAnswer {
         state.withLock { $0.removeInstallation(id) }
         return .empty(204)
     }
@@ -42,7 +42,7 @@ extension EmulatedHub {
 
 extension HubState {
     /// Writes an installation, and the registrations that stand for it in place of the earlier ones.
-    mutating func write(_ installation: Installation, at now: Int64) {
+    mutating func write(_ installation: EmulatedInstallation, at now: Int64) {
         removeInstallation(installation.id)
         var installation = installation
         for var registration in installation.registrations(makeID: { identifiers.registrationID() }) {

@@ -6,7 +6,7 @@ enum InstallationWriter {
     /// The expiration time in the answer for an installation that has none.
     private static let never = "9999-12-31T23:59:59.9999999Z"
 
-    static func json(_ installation: Installation) -> [UInt8] {
+    static func json(_ installation: EmulatedInstallation) -> [UInt8] {
         var object = JSONObject(["installationId": installation.id, "userId": installation.userID])
         object.add("pushChannel", raw: channel(of: installation.target))
         object.add([

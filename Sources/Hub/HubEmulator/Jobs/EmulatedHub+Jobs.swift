@@ -7,7 +7,7 @@ extension EmulatedHub {
     static let storagePath = "/storage/"
 
     /// `POST /jobs`. The work is done at once, and the answer says that it has begun, as the service's does.
-    func submitJob(_ call: HubCall) -> HubAnswer {
+    func submitJob(_ call: HubCall) -> EmulatedAnswer {
         return answering { () throws(RefusedCall) in
             let id = state.withLock { $0.identifiers.trackingID() }
             let job = try HubJob.read(call.request.body, id: id, at: call.moment.milliseconds)
@@ -21,7 +21,7 @@ extension EmulatedHub {
     }
 
     /// `GET /jobs/{id}`.
-    func getJob(_ call: HubCall, id: String) -> HubAnswer {
+    func getJob(_ call: HubCall, id: String) -> EmulatedAnswer {
         guard let job = state.withLock({ $0.bulk.jobs.first { $0.id == id } }) else {
             return .error(404, detail: "The job does not exist")
         }
@@ -29,7 +29,7 @@ extension EmulatedHub {
     }
 
     /// `GET /jobs`.
-    func listJobs(_ call: HubCall) -> HubAnswer {
+    func listJobs(_ call: HubCall) -> EmulatedAnswer {
         let jobs = state.withLock { $0.bulk.jobs }
         return .body(
             200, bytes: JobWriter(call: call).feed(jobs), contentType: "application/atom+xml; type=feed; charset=utf-8")
@@ -49,7 +49,7 @@ extension EmulatedHub {
         }
     }
 
-    private func answer(_ job: HubJob, to call: HubCall, status: Int) -> HubAnswer {
+    private func answer(_ job: HubJob, to call: HubCall, status: Int) -> EmulatedAnswer {
         .body(
             status, bytes: JobWriter(call: call).entry(job), contentType: "application/atom+xml; type=entry; charset=utf-8")
     }

@@ -45,7 +45,7 @@ public struct RecordedCall: Sendable {
 
 /// The newest calls. Only the newest among them have headers and bodies.
 struct CallLog: Sendable {
-    private var calls: BoundedQueue<RecordedCall>
+    private var calls: NewestValues<RecordedCall>
     private let detailedCount: Int
     /// The number of all calls since the start, which is the id of the newest.
     private(set) var lastID = 0
@@ -54,7 +54,7 @@ struct CallLog: Sendable {
     ///   - capacity: Calls that are kept.
     ///   - detailedCount: The number of calls that keep their headers and bodies.
     init(capacity: Int, detailedCount: Int) {
-        calls = BoundedQueue(capacity: capacity)
+        calls = NewestValues(capacity: capacity)
         self.detailedCount = detailedCount
     }
 

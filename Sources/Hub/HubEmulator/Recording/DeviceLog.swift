@@ -4,7 +4,7 @@ struct DeviceLog: Sendable {
         let key: DeviceKey
         /// The handle as it was first seen.
         let handle: String
-        var rings: BoundedQueue<RingReport>
+        var rings: NewestValues<RingReport>
         /// All rings since the last reset, those included that are no longer kept.
         var rungCount = 0
     }
@@ -16,11 +16,11 @@ struct DeviceLog: Sendable {
     private(set) var totalRungCount = 0
     private var positions: [DeviceKey: Int] = [:]
     /// The device of each kept ring, the oldest ring first.
-    private var order: BoundedQueue<Int>
+    private var order: NewestValues<Int>
 
     /// - Parameter capacity: Rings that are kept in all.
     init(capacity: Int) {
-        order = BoundedQueue(capacity: capacity)
+        order = NewestValues(capacity: capacity)
     }
 
     /// The device with `key`.
@@ -32,7 +32,7 @@ struct DeviceLog: Sendable {
         if let position = positions[key] { return position }
         guard devices.count < Self.maximumDevices else { return nil }
         positions[key] = devices.count
-        devices.append(Device(key: key, handle: handle, rings: BoundedQueue(capacity: .max)))
+        devices.append(Device(key: key, handle: handle, rings: NewestValues(capacity: .max)))
         return devices.count - 1
     }
 

@@ -7,13 +7,13 @@ extension EmulatedHub {
     private static let pageSize = 100
 
     /// `POST /registrationids`: a new id, in an absolute `Location`.
-    func createRegistrationID(_ call: HubCall) -> HubAnswer {
+    func createRegistrationID(_ call: HubCall) -> EmulatedAnswer {
         let id = state.withLock { $0.identifiers.registrationID() }
-        return HubAnswer(status: 201, headers: ["Location": call.link("registrationids/" + id)])
+        return EmulatedAnswer(status: 201, headers: ["Location": call.link("registrationids/" + id)])
     }
 
     /// `POST /registrations`.
-    func createRegistration(_ call: HubCall) -> HubAnswer {
+    func createRegistration(_ call: HubCall) -> EmulatedAnswer {
         answering { () throws(RefusedCall) in
             var registration = try RegistrationReader.read(call.request.body)
             state.withLock { state in
@@ -26,7 +26,7 @@ extension EmulatedHub {
     }
 
     /// `PUT /registrations/{id}`: creates or updates. With `If-Match`, updates only an existing registration of that version.
-    func putRegistration(_ call: HubCall, id: String) -> HubAnswer {
+    func putRegistration(_ call: HubCall, id: String) -> EmulatedAnswer {
         answering { () throws(RefusedCall) in
             guard Self.isRegistrationID(id) else { throw .invalid("The registration id is not valid") }
             var registration = try RegistrationReader.read(call.request.body)
@@ -45,13 +45,13 @@ extension EmulatedHub {
     }
 
     /// `GET /registrations/{id}`.
-    func getRegistration(_ call: HubCall, id: String) -> HubAnswer {
+    func getRegistration(_ call: HubCall, id: String) -> EmulatedAnswer {
         guard let registration = state.withLock({ $0.registrations[id] }) else { return .error(404, detail: "") }
         return answer(registration, to: call)
     }
 
     /// `DELETE /registrations/{id}`, for which `If-Match` is mandatory.
-    func deleteRegistration(_ call: HubCall, id: String) -> HubAnswer {
+    func deleteRegistration(_ call: HubCall, id: String) -> EmulatedAnswer {
         answering { () throws(RefusedCall) in
             guard let condition = call.request.headers.list("If-Match") else {
                 throw .invalid("The HTTP header \"If-Match\" is missing")
@@ -65,7 +65,7 @@ extension EmulatedHub {
     }
 
     /// `GET /registrations`: all of them, or those of one handle.
-    func listRegistrations(_ call: HubCall) -> HubAnswer {
+    func listRegistrations(_ call: HubCall) -> EmulatedAnswer {
         guard let text = call.request.queryValue("$filter") else { return page(call, path: "registrations") { _ in true } }
         guard let filter = RegistrationFilter(text) else {
             return .error(400, detail: "The filter is not valid: registrations can be looked up by the handle of a device only")
@@ -74,7 +74,7 @@ extension EmulatedHub {
     }
 
     /// `GET /tags/{tag}/registrations`, in the standard tier only.
-    func listRegistrations(_ call: HubCall, tagged tag: String) -> HubAnswer {
+    func listRegistrations(_ call: HubCall, tagged tag: String) -> EmulatedAnswer {
         let folded = tag.lowercased()
         return page(call, path: "tags/\(PercentEncoding.encoded(tag))/registrations") { $0.foldedTags.contains(folded) }
     }
@@ -82,7 +82,7 @@ extension EmulatedHub {
     /// A page of all registrations, or of those of some devices alone.
     private func page(
         _ call: HubCall, path: String, of devices: [DeviceKey]? = nil, where condition: (Registration) -> Bool
-    ) -> HubAnswer {
+    ) -> EmulatedAnswer {
         answering { () throws(RefusedCall) in
             let limit = try pageLimit(call)
             let cursor = try ContinuationToken.cursor(call.request.queryValue("continuationtoken"))
@@ -99,8 +99,8 @@ extension EmulatedHub {
         return min(top, Self.pageSize)
     }
 
-    private func answer(_ registration: Registration, to call: HubCall) -> HubAnswer {
-        var answer = HubAnswer.body(
+    private func answer(_ registration: Registration, to call: HubCall) -> EmulatedAnswer {
+        var answer = EmulatedAnswer.body(
             200, bytes: RegistrationWriter(call: call).entry(registration),
             contentType: "application/atom+xml; type=entry; charset=utf-8")
         answer.headers.append("ETag", value: "W/\"\(registration.etag)\"")
@@ -108,12 +108,12 @@ extension EmulatedHub {
         return answer
     }
 
-    private func feed(_ page: [Registration], next: Int?, to call: HubCall, path: String) -> HubAnswer {
+    private func feed(_ page: [Registration], next: Int?, to call: HubCall, path: String) -> EmulatedAnswer {
         let token = next.map(ContinuationToken.text)
         // The service encodes the token of this link twice, so clients take the header.
         let nextLink = token.map { "\(call.link(path))&continuationtoken=\(PercentEncoding.encoded($0))" }
         let body = RegistrationWriter(call: call).feed(page, path: path, nextLink: nextLink)
-        var answer = HubAnswer.body(200, bytes: body, contentType: "application/atom+xml; type=feed; charset=utf-8")
+        var answer = EmulatedAnswer.body(200, bytes: body, contentType: "application/atom+xml; type=feed; charset=utf-8")
         if let token { answer.headers.append("x-ms-continuationtoken", value: token) }
         return answer
     }

@@ -8,7 +8,7 @@ extension EmulatedHub {
     private static let maximumDelay: Int64 = 7 * 86_400_000
 
     /// `POST /messages`: to tags, to everyone, or with `direct` to one handle. With `test` the outcome is answered.
-    func send(_ call: HubCall) -> HubAnswer {
+    func send(_ call: HubCall) -> EmulatedAnswer {
         answering { () throws(RefusedCall) in
             let reader = NotificationReader(call: call, body: call.request.body)
             var audience = try reader.taggedAudience()
@@ -24,7 +24,7 @@ extension EmulatedHub {
     }
 
     /// `POST /messages/$batch`: one notification to up to 1,000 handles.
-    func sendBatch(_ call: HubCall) -> HubAnswer {
+    func sendBatch(_ call: HubCall) -> EmulatedAnswer {
         return answering { () throws(RefusedCall) in
             guard call.hasFlag("direct") else { throw .invalid("A batch needs the flag 'direct' in its query") }
             // No source documents the service's answer. An answer as to a send would hide that nothing was tested.
@@ -40,7 +40,7 @@ extension EmulatedHub {
     }
 
     /// `POST /schedulednotifications`: kept until its time, then delivered to the devices registered by then.
-    func schedule(_ call: HubCall) -> HubAnswer {
+    func schedule(_ call: HubCall) -> EmulatedAnswer {
         return answering { () throws(RefusedCall) in
             let reader = NotificationReader(call: call, body: call.request.body)
             let now = call.moment.milliseconds
@@ -56,25 +56,25 @@ extension EmulatedHub {
                 state.schedule(notification, of: call, due: time.milliseconds)
                 return notification.id
             }
-            return HubAnswer(
+            return EmulatedAnswer(
                 status: 201, headers: ["Location": call.link("schedulednotifications/" + id)], notificationID: id,
                 collapseKey: notification.collapseKey)
         }
     }
 
     /// `DELETE /schedulednotifications/{id}`.
-    func cancelSchedule(_ call: HubCall, id: String) -> HubAnswer {
+    func cancelSchedule(_ call: HubCall, id: String) -> EmulatedAnswer {
         let wasThere = state.withLock { $0.cancelSchedule(id, now: call.moment.milliseconds) }
         return wasThere ? .empty(200) : .error(404, detail: "The scheduled notification does not exist")
     }
 
-    private func accept(_ notification: Notification, of call: HubCall, path: String) -> HubAnswer {
+    private func accept(_ notification: Notification, of call: HubCall, path: String) -> EmulatedAnswer {
         let (id, reach) = state.withLock { state in
             var notification = notification
             notification.id = state.identifiers.notificationID(at: call.moment)
             return (notification.id, state.accept(notification, of: call))
         }
-        var answer = HubAnswer.empty(201)
+        var answer = EmulatedAnswer.empty(201)
         answer.notificationID = id
         answer.rungCount = reach.rung.count
         answer.brokenRule = reach.rule
@@ -84,7 +84,7 @@ extension EmulatedHub {
     }
 
     /// A test send: at most 10 devices at random, at most 10 calls in a minute, and the outcome as XML.
-    private func test(_ notification: Notification, of call: HubCall) -> HubAnswer {
+    private func test(_ notification: Notification, of call: HubCall) -> EmulatedAnswer {
         let now = call.moment.milliseconds
         let reach: Reach? = state.withLock { state in
             state.testSends.removeAll { $0 <= now - 60_000 }
@@ -93,12 +93,12 @@ extension EmulatedHub {
             return state.deliver(notification, now: now, limit: 10)
         }
         guard let reach else {
-            var answer = HubAnswer.error(
+            var answer = EmulatedAnswer.error(
                 call.apiVersion >= .answers429 ? 429 : 403, detail: "At most 10 test sends are allowed in a minute")
             answer.headers = ["Retry-After": "60"]
             return answer
         }
-        var answer = HubAnswer.body(
+        var answer = EmulatedAnswer.body(
             201, bytes: TestOutcome.xml(reach), contentType: "application/xml; charset=utf-8")
         answer.rungCount = reach.rung.count
         answer.brokenRule = reach.rule
@@ -132,7 +132,7 @@ extension EmulatedHub {
     }
 
     /// Turns a refusal into its answer.
-    func answering(_ body: () throws(RefusedCall) -> HubAnswer) -> HubAnswer {
+    func answering(_ body: () throws(RefusedCall) -> EmulatedAnswer) -> EmulatedAnswer {
         do { return try body() } catch { return error.answer }
     }
 }

@@ -114,7 +114,7 @@ struct NotificationReader {
 
 /// An answer that refuses a call.
 struct RefusedCall: Error {
-    let answer: HubAnswer
+    let answer: EmulatedAnswer
 
     init(_ status: Int, detail: String) {
         answer = .error(status, detail: detail)

@@ -3,7 +3,7 @@ import Synchronization
 
 extension EmulatedHub {
     /// `GET /messages/{id}`: the telemetry of a notification, once it is visible.
-    func telemetry(_ call: HubCall, id: String) -> HubAnswer {
+    func telemetry(_ call: HubCall, id: String) -> EmulatedAnswer {
         guard HubIdentifiers.isNotificationID(id) else { return .error(400, detail: "The notification id is not valid") }
         let record = state.withLock { $0.telemetry[id] }
         guard let record, let shown = record.shown(at: call.moment.milliseconds) else {
@@ -20,7 +20,7 @@ extension EmulatedHub {
     }
 
     /// `GET /feedbackcontainer`: a link to the container with the push services' reports, as plain text.
-    func feedbackContainer(_ call: HubCall) -> HubAnswer {
+    func feedbackContainer(_ call: HubCall) -> EmulatedAnswer {
         guard let link = blobs.link(to: Self.feedbackPath, at: origin(of: call), from: call.moment, isContainer: true) else {
             return .empty(500)
         }

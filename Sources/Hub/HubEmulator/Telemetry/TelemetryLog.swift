@@ -1,13 +1,13 @@
 /// The newest notifications, found by id.
 struct TelemetryLog: Sendable {
-    private var records: BoundedQueue<TelemetryRecord>
+    private var records: NewestValues<TelemetryRecord>
     /// The number of records that were added before each one, by id.
     private var ordinals: [String: Int] = [:]
     private var droppedCount = 0
 
     /// - Parameter capacity: The most notifications that are remembered. Older ones become unknown.
     init(capacity: Int) {
-        records = BoundedQueue(capacity: capacity)
+        records = NewestValues(capacity: capacity)
     }
 
     mutating func append(_ record: TelemetryRecord) {

@@ -13,7 +13,7 @@ struct HubOperation: Sendable {
     var tiers = HubEmulatorConfiguration.Tier.allCases
     /// True if it sends a notification, now or later.
     var isSend = false
-    let perform: @Sendable (EmulatedHub, HubCall) -> HubAnswer
+    let perform: @Sendable (EmulatedHub, HubCall) -> EmulatedAnswer
 }
 
 /// The destination of a call.

@@ -44,7 +44,7 @@ public struct RegistrationFailure: Error, Sendable, Equatable {
     /// The failure that the hub's refusal stands for. `now` is milliseconds since 1970, for a Retry-After that is a date.
     init(refusal answer: Answer, now: Int64) {
         let said = HubAnswer(answer, now: now)
-        let verdict = Verdict(of: said.result)
+        let verdict = CallVerdict(of: said.result)
         // Calls on one id come too fast, or another one is at work on it (page HubProtocol, "Statuses").
         let isConflict = said.status == 409
         self.init(
@@ -68,7 +68,7 @@ public struct RegistrationFailure: Error, Sendable, Equatable {
 
     /// No answer. Every call may be made again, so that it does not matter whether this one arrived.
     init(_ failure: TransportFailure) {
-        let verdict = Verdict(of: CallResult(failure))
+        let verdict = CallVerdict(of: CallResult(failure))
         self.init(
             .unanswered(failure.reason), code: verdict.code ?? .hubUnavailable, isWorthRetrying: verdict.retry.mayHelp)
     }
@@ -121,7 +121,7 @@ extension RegistrationFailure: CustomStringConvertible {
     }
 }
 
-extension Verdict.Retry {
+extension CallVerdict.Retry {
     /// True if a call that may be made twice is worth another try with the token that it had.
     fileprivate var mayHelp: Bool { self == .backoff || self == .ifAmbiguityAllowed }
 }

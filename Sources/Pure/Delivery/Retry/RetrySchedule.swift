@@ -75,7 +75,7 @@ public struct RetrySchedule: Sendable, Equatable {
     ///   - generator: Draws the jitter.
     /// - Returns: How long to wait, or why there is no next attempt.
     public func next(
-        after retry: Verdict.Retry, attempt: Int, limit: Int?, stopsIfAmbiguous: Bool, floor: Int64, now: Timestamp,
+        after retry: CallVerdict.Retry, attempt: Int, limit: Int?, stopsIfAmbiguous: Bool, floor: Int64, now: Timestamp,
         expiry: Timestamp?, using generator: inout some RandomNumberGenerator
     ) -> Decision {
         switch retry {

@@ -21,7 +21,7 @@ public enum CallResult: Sendable, Equatable {
 }
 
 /// The reaction to a call, and the words under which it is recorded.
-public struct Verdict: Sendable, Equatable {
+public struct CallVerdict: Sendable, Equatable {
     /// The answer to whether another attempt makes sense.
     public enum Retry: String, Sendable, CaseIterable {
         /// No attempt can change the answer.
@@ -54,7 +54,7 @@ public struct Verdict: Sendable, Equatable {
     }
 
     /// The hub has queued the notification.
-    static let success = Verdict(.success, code: nil, retry: .never)
+    static let success = CallVerdict(.success, code: nil, retry: .never)
 
     init(_ outcome: Outcome, code: ErrorCode?, retry: Retry, pausesHub: Bool = false) {
         self.outcome = outcome

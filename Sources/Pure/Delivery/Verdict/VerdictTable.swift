@@ -11,7 +11,7 @@ public enum VerdictTable {
         /// The subject that it applies to.
         public var subject: Subject
         /// The verdict that follows.
-        public var verdict: Verdict
+        public var verdict: CallVerdict
         /// The meaning of it, in plain words.
         public var meaning: String
     }
@@ -255,7 +255,7 @@ public enum VerdictTable {
 }
 
 extension VerdictTable.Row {
-    fileprivate init(_ subject: VerdictTable.Subject, verdict: Verdict, meaning: String) {
+    fileprivate init(_ subject: VerdictTable.Subject, verdict: CallVerdict, meaning: String) {
         self.init(subject: subject, verdict: verdict, meaning: meaning)
     }
 }

@@ -67,8 +67,8 @@ extension FetchedRecord {
     package var publishedAt: Timestamp? { timestamp.map { Timestamp(milliseconds: $0) } }
 
     /// The headers that the contract knows.
-    package var knownHeaders: PushModel.RecordHeaders {
-        var known = PushModel.RecordHeaders()
+    package var knownHeaders: RecordHeaders {
+        var known = RecordHeaders()
         for (name, value) in headers {
             if let value { known.add(name: name.span, value: value.span) }
         }

@@ -6,7 +6,7 @@ extension Producer {
         key: [UInt8]?, value: [UInt8]?, headers pairs: [(name: [UInt8], value: [UInt8]?)] = [], to topic: Topic,
         partition: Int32? = nil
     ) throws(KafkaError) {
-        var headers = Kafka.RecordHeaders()
+        var headers = HeaderList()
         for (name, value) in pairs {
             if let value {
                 headers.append(name: name.span, value: value.span)

@@ -77,7 +77,7 @@ package struct DeadLetter {
         var request = PushRequest()
         let origin = RecordOrigin(topic: topic, partition: 0, offset: 0, timestamp: Timestamp(milliseconds: 0))
         let reading = RequestReader(from: .own).read(
-            json.span, headers: PushModel.RecordHeaders(), origin: origin, into: &request)
+            json.span, headers: RecordHeaders(), origin: origin, into: &request)
         return reading == .request ? json : nil
     }
 

@@ -183,10 +183,10 @@ struct ReplayPass {
     }
 
     private mutating func produce(
-        _ original: FetchedRecord, _ known: borrowing PushModel.RecordHeaders, of number: Int32
+        _ original: FetchedRecord, _ known: borrowing RecordHeaders, of number: Int32
     ) throws(SessionFailure) {
         let partition = try partition(number, of: session.requests.name)
-        var headers = Kafka.RecordHeaders()
+        var headers = HeaderList()
         headers.append("content-type", value: "application/json")
         if let parent = known.value(.traceParent, or: .ceTraceParent) {
             headers.append(name: "traceparent".utf8Span.span, value: parent)

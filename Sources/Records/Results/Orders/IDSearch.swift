@@ -38,7 +38,7 @@ struct IDMatcher {
     }
 
     /// Takes in a record of a lane, or of one that waits behind it.
-    mutating func takeRequest(_ value: Span<UInt8>, headers: borrowing PushModel.RecordHeaders, at origin: RecordOrigin) {
+    mutating func takeRequest(_ value: Span<UInt8>, headers: borrowing RecordHeaders, at origin: RecordOrigin) {
         _ = RequestReader(from: .own).read(value, headers: headers, origin: origin, into: &request)
         note(request.document.string(request.id))
         if let part = PartReference(of: request) { note(part.parentID) }
@@ -121,7 +121,7 @@ extension JobContext {
             guard let key = record.key else { return }
             return name == topics.results ? matcher.takeResult(key: key) : matcher.takeParent(key: key, value: value)
         }
-        var headers = PushModel.RecordHeaders()
+        var headers = RecordHeaders()
         record.forEachHeader { name, value in if let value { headers.add(name: name, value: value) } }
         var origin = RecordOrigin(
             topic: name, partition: record.partition, offset: record.offset,

@@ -152,8 +152,8 @@ private struct ScopeReading {
         }
     }
 
-    private static func headers(_ record: borrowing ConsumedRecord) -> PushModel.RecordHeaders {
-        var headers = PushModel.RecordHeaders()
+    private static func headers(_ record: borrowing ConsumedRecord) -> RecordHeaders {
+        var headers = RecordHeaders()
         record.forEachHeader { name, value in if let value { headers.add(name: name, value: value) } }
         return headers
     }

@@ -29,13 +29,13 @@ struct LaneFollower {
     private let context: JobContext
     private let settings: RequestIndexSettings
     private let store: RequestStore
-    private let lanes: LanePlaces
+    private let lanes: IndexedLanes
     private let admin: TopicAdmin
     private let reader: PartitionReader
     private let wakeUp: WakeUp
     private let poller: Poller
     private var intake: RequestIntake
-    private var headers = PushModel.RecordHeaders()
+    private var headers = RecordHeaders()
     private var places: LaneProgress
     /// True once a record came that does not belong behind what was read of its slot.
     private var hasOtherRecords = false
@@ -53,7 +53,7 @@ struct LaneFollower {
         (self.store, self.settings, self.context) = (store, settings, context)
         let now = context.now()
         admin = try IndexFailure.kafka { () throws(KafkaError) in try TopicAdmin(context.kafka) }
-        lanes = try LanePlaces(store, keep: settings.keep, refillingFrom: moment, by: admin, in: context)
+        lanes = try IndexedLanes(store, keep: settings.keep, refillingFrom: moment, by: admin, in: context)
         places = LaneProgress(lanes.slots.map(\.start))
         places.note(ends: lanes.slots.map(\.end), at: now)
         // They may be reached already.
@@ -207,6 +207,6 @@ struct LaneFollower {
         guard nextRefresh.hasPassed else { return false }
         nextRefresh = Deadline(after: Self.partitionInterval)
         guard let found = try? admin.describe(topics: lanes.topics, timeout: context.timeout) else { return false }
-        return LanePlaces.counts(found).map { $0 != lanes.counts } ?? false
+        return IndexedLanes.counts(found).map { $0 != lanes.counts } ?? false
     }
 }

@@ -73,7 +73,7 @@ package final class RequestIndexKeeper: Sendable {
 
     /// Opens the index and follows the topics for as long as nothing is wrong with the files.
     private func keep(_ refilled: inout Set<Int64>, pause: inout Duration) throws(IndexFailure) {
-        let store = try RequestStore(settings, topics: LanePlaces.topics(context.topics))
+        let store = try RequestStore(settings, topics: IndexedLanes.topics(context.topics))
         /// The moment from which on all has to be read again.
         var gap: Int64?
         while !context.isCancelled() {
@@ -135,7 +135,7 @@ package final class RequestIndexKeeper: Sendable {
             if areOthers || state.view?.reach != reach || state.view?.epoch != store.epoch {
                 state.view = RequestIndex.View(
                     folder: settings.folder, epoch: store.epoch, secrets: store.secrets, isOmitting: settings.names == .omitted,
-                    topics: LanePlaces.topics(context.topics), files: files, reach: reach)
+                    topics: IndexedLanes.topics(context.topics), files: files, reach: reach)
             }
             state.view?.upTo = state.upTo
             if let progress {

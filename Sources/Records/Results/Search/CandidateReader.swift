@@ -13,7 +13,7 @@ struct CandidateReader {
     private let bytes: ByteMatcher
     private let own: String
     private var request = PushRequest()
-    private var headers = PushModel.RecordHeaders()
+    private var headers = RecordHeaders()
 
     /// A reader for a filter. Of the topic `own`, pushfan alone writes the records.
     init(_ matcher: RequestMatcher, own: String) {

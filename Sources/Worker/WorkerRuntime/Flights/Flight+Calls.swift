@@ -53,7 +53,7 @@ extension Flight {
     /// Notes the end of the attempt in flight.
     ///
     /// - Returns: The attempt, which lacks its result and whether another one follows.
-    func endAttempt(atCall index: Int, verdict: Verdict, now: MonotonicTime) -> DeliveryReport.Attempt {
+    func endAttempt(atCall index: Int, verdict: CallVerdict, now: MonotonicTime) -> DeliveryReport.Attempt {
         if verdict.outcome == .ambiguous { work.calls[index].mayHaveArrived = true }
         report.calls[index].code = verdict.code
         let call = work.calls[index]

@@ -52,7 +52,7 @@ extension HubPort {
 
     /// Notes the answer to a call for what it says about the hub as a whole: its token, its pace, its health.
     func noteAnswer(
-        _ reply: HubAnswer, to flight: Flight, call index: Int, verdict: Verdict, now: MonotonicTime,
+        _ reply: HubAnswer, to flight: Flight, call index: Int, verdict: CallVerdict, now: MonotonicTime,
         using generator: inout QuickRandom, log: Log
     ) {
         noteEnd(
@@ -86,7 +86,7 @@ extension HubPort {
     }
 }
 
-extension Verdict {
+extension CallVerdict {
     /// True if the hub itself is at fault, or the key: then the next request would fare no better.
     fileprivate func isHubFailure(status: Int) -> Bool { outcome == .auth || status == 404 || status >= 500 }
 }

@@ -31,7 +31,7 @@ extension HubPort {
     ///   - ordered: The lowest rate of the orders, or nil without any.
     ///   - part: The partitions of requests.
     ///   - now: The present moment.
-    func setRate(ordered: Int?, part: LimitedCalls.Part, now: MonotonicTime) {
+    func setRate(ordered: Int?, part: LoopLimits.Part, now: MonotonicTime) {
         let configured = settings.rateLimit > 0 ? settings.rateLimit : nil
         guard let rate = [configured, ordered].compactMap(\.self).min() else {
             limits.rate = nil

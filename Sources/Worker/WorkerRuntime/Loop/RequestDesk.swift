@@ -14,7 +14,7 @@ struct RequestDesk {
     let repetitions: RepetitionRules?
     private var formatter: PayloadFormatter
     /// The headers of the record that is being read.
-    private var headers = PushModel.RecordHeaders()
+    private var headers = RecordHeaders()
 
     init(_ configuration: WorkerConfiguration) {
         planner = FanOutPlanner(configuration.planning)

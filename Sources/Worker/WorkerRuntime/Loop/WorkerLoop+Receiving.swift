@@ -163,7 +163,7 @@ extension WorkerLoop {
 /// have the places of those that are known.
 extension WorkerLoop {
     /// Says what is worth it. A partition that is missing may be another one when it is back.
-    func note(_ line: LogLine) {
+    func note(_ line: LibraryLine) {
         if let missing = line.missingPartition {
             if missing.topic == configuration.topics.control { return loseControl() }
             for slot in partitions.indices where partitions[slot].id == missing { doubt(slot) }

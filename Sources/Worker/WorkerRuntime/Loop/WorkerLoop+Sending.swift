@@ -127,7 +127,7 @@ extension WorkerLoop {
 
     private func answered(_ flight: Flight, call index: Int, answer: borrowing Answer, from port: HubPort) {
         let reply = port.read(answer, now: wallClock)
-        let verdict = Verdict(of: reply.result)
+        let verdict = CallVerdict(of: reply.result)
         flight.noteAnswer(reply, toCall: index, text: answer)
         var attempt = flight.endAttempt(atCall: index, verdict: verdict, now: now)
         attempt.httpStatus = reply.status
@@ -140,7 +140,7 @@ extension WorkerLoop {
     }
 
     private func noteFailure(_ flight: Flight, call index: Int, failure: TransportFailure, at port: HubPort) {
-        let verdict = Verdict(of: CallResult(failure))
+        let verdict = CallVerdict(of: CallResult(failure))
         flight.noteFailure(ofCall: index, detail: failure.detail)
         var attempt = flight.endAttempt(atCall: index, verdict: verdict, now: now)
         attempt.result = failure.reason == .timeout || failure.reason == .connectTimeout ? .timeout : .error
@@ -154,7 +154,7 @@ extension WorkerLoop {
 
     /// Ends the call of an attempt, or schedules the next one.
     private func decide(
-        _ flight: Flight, verdict: Verdict, after ended: DeliveryReport.Attempt, floor: Int64, at port: HubPort
+        _ flight: Flight, verdict: CallVerdict, after ended: DeliveryReport.Attempt, floor: Int64, at port: HubPort
     ) {
         var attempt = ended
         let decision = nextAttempt(of: flight, call: attempt.call, after: verdict, floor: floor, at: port)
@@ -172,7 +172,7 @@ extension WorkerLoop {
     }
 
     private func nextAttempt(
-        of flight: Flight, call index: Int, after verdict: Verdict, floor: Int64, at port: HubPort
+        of flight: Flight, call index: Int, after verdict: CallVerdict, floor: Int64, at port: HubPort
     ) -> RetrySchedule.Decision {
         // The answer to nearly all calls.
         if case .never = verdict.retry { return .exhausted }

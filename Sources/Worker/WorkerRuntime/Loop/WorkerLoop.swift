@@ -30,7 +30,7 @@ final class WorkerLoop {
     /// The loop's ports to its hubs, by number, and the routes to them.
     let ports: HubPorts
     /// The limits that orders set, and the calls that wait for them.
-    let limited: LimitedCalls
+    let limited: LoopLimits
 
     /// The loop's knowledge of its partitions' lives, and of its own.
     var membership: Membership
@@ -102,7 +102,7 @@ final class WorkerLoop {
         membership = Membership(configuration.membershipTerms)
         details = ErrorDetails(configuration, poller: sources.poller, tokenBase: LoopToken.details)
         committer = Committer(configuration, group: consumer.group, clock: clock, wakeUp: control.wakeUp)
-        limited = LimitedCalls(partitionCount: counts.requests)
+        limited = LoopLimits(partitionCount: counts.requests)
         ports = HubPorts(routes: configuration.routes(since: services.clock.monotonic))
         scheduler = Scheduler(heldWindow: configuration.heldWindow)
         for hub in configuration.hubs { try openPort(hub) }

@@ -79,7 +79,7 @@ struct OutcomeBatch: Sendable {
     }
 
     /// One header of a record.
-    typealias Header = Kafka.RecordHeaders.Place
+    typealias Header = HeaderList.Place
 
     private(set) var records: [Record] = []
     private(set) var headers: [Header] = []
@@ -121,9 +121,9 @@ struct OutcomeBatch: Sendable {
     }
 
     /// The headers of one of its records.
-    borrowing func headers(of record: Record) -> Kafka.RecordHeaders {
+    borrowing func headers(of record: Record) -> HeaderList {
         let piece = pieces[record.piece]
-        return Kafka.RecordHeaders(headers.span.extracting(record.headers), of: piece.span)
+        return HeaderList(headers.span.extracting(record.headers), of: piece.span)
     }
 
     /// Forgets the records. A batch that had grown far beyond the usual gives room back.

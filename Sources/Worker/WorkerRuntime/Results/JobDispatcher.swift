@@ -4,11 +4,11 @@ import Kafka
 ///
 /// Lives on the committer's thread.
 struct JobDispatcher {
-    private var publisher: Publisher
+    private var publisher: OutcomePublisher
     private var reader: GroupReader
 
     init(_ configuration: WorkerConfiguration, group: ConsumerGroup, clock: WorkerClock) {
-        publisher = Publisher(configuration, group: group, clock: clock)
+        publisher = OutcomePublisher(configuration, group: group, clock: clock)
         reader = GroupReader(configuration, group: group, clock: clock)
     }
 

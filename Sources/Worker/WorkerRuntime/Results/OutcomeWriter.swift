@@ -225,7 +225,7 @@ final class OutcomeWriter {
 
     private func produce(
         _ record: OutcomeBatch.Record, of batch: borrowing OutcomeBatch, to topic: Producer.Topic, partition: Int32?,
-        headers: consuming Kafka.RecordHeaders, timestamp: Int64
+        headers: consuming HeaderList, timestamp: Int64
     ) throws(KafkaError) {
         switch (record.key, record.value) {
         case (let key?, let value?):

@@ -1,6 +1,6 @@
 import Delivery
 
-/// The committer of a model worker, with its producer: it does what `Publisher` does, and `DoubtfulCommit` says what became of a commit
+/// The committer of a model worker, with its producer: it does what `OutcomePublisher` does, and `DoubtfulCommit` says what became of a commit
 /// without an answer.
 struct ModelCommitter {
     /// Outcomes on their way, with the positions that make them final.

@@ -96,7 +96,7 @@ enum IDCancellation {
         guard let topic = topics[name] else { throw CommandFailure(.failed, "the topic \(name) is not known") }
         let follower = try invocation.resultFollower(settings, context: context)
         defer { follower?.close() }
-        let published = PublishedRequests(capacity: records.count, follower: follower)
+        let published = EnqueuedRequests(capacity: records.count, follower: follower)
         for record in records { published.add(record.requestID) }
         do throws(KafkaError) {
             try write(records, producer, topic, invocation, context.timeout)
@@ -150,7 +150,7 @@ enum IDCancellation {
         if let error = producer.failedDeliveries.first { throw error }
     }
 
-    private static func report(_ requests: [PublishedRequest], _ invocation: Invocation) throws(CommandFailure) {
+    private static func report(_ requests: [EnqueuedRequest], _ invocation: Invocation) throws(CommandFailure) {
         guard invocation.arguments.has("wait") || invocation.arguments.format() != .table else { return }
         var table = Table("ID", "STATE", "ERROR")
         var objects: [[UInt8]] = []
@@ -163,7 +163,7 @@ enum IDCancellation {
         try invocation.streams.out(invocation.arguments.format(), table, objects)
     }
 
-    private static func conclude(_ requests: [PublishedRequest], _ invocation: Invocation) -> ExitCode {
+    private static func conclude(_ requests: [EnqueuedRequest], _ invocation: Invocation) -> ExitCode {
         let missing = requests.count { $0.result == nil }
         guard missing == 0 else {
             invocation.streams.note(

@@ -44,7 +44,7 @@ enum AudienceCommand {
         try invocation.perform(sizes.check(limits: limits, topics: context.topics), with: nil)
         let follower = try invocation.resultFollower(settings, context: context)
         defer { follower?.close() }
-        let published = PublishedRequests(capacity: 1, follower: follower)
+        let published = EnqueuedRequests(capacity: 1, follower: follower)
         published.add(id)
         var run = AudienceRun(
             of: draft, id: id, survey: survey, planner: planner, digest: digest, publishedAt: now, batchByteCount: limits.batch,

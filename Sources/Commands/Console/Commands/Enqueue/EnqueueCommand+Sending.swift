@@ -20,7 +20,7 @@ extension EnqueueCommand {
         defer { producer.close(timeout: .zero) }
         let follower = try invocation.resultFollower(settings, context: context)
         defer { follower?.close() }
-        let sent = PublishedRequests(capacity: requests.count * plan.copies, follower: follower)
+        let sent = EnqueuedRequests(capacity: requests.count * plan.copies, follower: follower)
         try write(requests, plan, producer, handles, settings, context.timeout, invocation, into: sent)
         sent.waitForResults(until: Deadline(after: context.timeout), unless: context.isCancelled)
         let published = sent.all
@@ -30,7 +30,7 @@ extension EnqueueCommand {
 
     private static func write(
         _ requests: [OutgoingRequest], _ plan: RequestSender.Plan, _ producer: Producer, _ handles: [String: Producer.Topic],
-        _ settings: Settings, _ timeout: Duration, _ invocation: Invocation, into published: PublishedRequests
+        _ settings: Settings, _ timeout: Duration, _ invocation: Invocation, into published: EnqueuedRequests
     ) throws(CommandFailure) {
         var problem: KafkaError?
         do throws(KafkaError) {
@@ -49,7 +49,7 @@ extension EnqueueCommand {
     }
 
     private static func report(
-        _ published: [PublishedRequest], _ topics: String, _ invocation: Invocation
+        _ published: [EnqueuedRequest], _ topics: String, _ invocation: Invocation
     ) throws(CommandFailure) {
         let isWaiting = invocation.arguments.has("wait")
         invocation.streams.note("\(published.count) \(published.count == 1 ? "request" : "requests") written to \(topics)")
@@ -71,7 +71,7 @@ extension EnqueueCommand {
         try invocation.streams.out(invocation.arguments.format(), table, objects)
     }
 
-    private static func conclude(_ published: [PublishedRequest], planned: Int, _ invocation: Invocation) -> ExitCode {
+    private static func conclude(_ published: [EnqueuedRequest], planned: Int, _ invocation: Invocation) -> ExitCode {
         if published.count < planned { return .interrupted }
         guard invocation.arguments.has("wait") else { return .done }
         let missing = published.count { $0.result == nil }
@@ -85,7 +85,7 @@ extension EnqueueCommand {
     }
 }
 
-extension PublishedRequest {
+extension EnqueuedRequest {
     /// The request as a JSON object. Offsets are texts, because not every reader of JSON keeps 64 bits.
     fileprivate var json: [UInt8] {
         JSONObject([

@@ -1,7 +1,7 @@
 import CRDKafka
 
 /// The headers of one record to be written, in the library's own list, so that nothing is copied twice.
-public struct RecordHeaders: ~Copyable {
+public struct HeaderList: ~Copyable {
     /// One header, as places in the bytes that its record is made of: the first 4 GiB of them, so that thousands of records' headers are small.
     public struct Place: Sendable {
         private let nameStart, nameEnd, valueStart, valueEnd: UInt32

@@ -1,7 +1,7 @@
 import Basics
 
 /// The newest `capacity` values, in order. Older values are dropped.
-struct BoundedQueue<Element: Sendable>: Sendable {
+struct NewestValues<Element: Sendable>: Sendable {
     private var queue = FIFO<Element>()
     let capacity: Int
 

@@ -6,7 +6,7 @@ import Synchronization
 /// One request and its answer.
 ///
 /// Touched only by callbacks of its own connection. While the connection is suspended nothing touches it.
-final class Exchange {
+final class ServerExchange {
     private enum Phase {
         /// The head is about to be read.
         case head

@@ -3,7 +3,7 @@ import Testing
 
 @testable import HubEmulator
 
-struct InstallationTests {
+struct EmulatedInstallationTests {
     private static let body =
         #"{"installationId":"i1","userId":"u1","platform":"apns","pushChannel":"AB","tags":["a"],"#
         + #""templates":{"n 1":{"body":"{\"aps\":{\"alert\":\"$(m)\"}}","headers":{"apns-priority":"5"},"tags":["x"]}}}"#

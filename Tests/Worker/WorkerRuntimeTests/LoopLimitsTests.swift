@@ -13,7 +13,7 @@ import Testing
 @testable import WorkerRuntime
 
 /// The orders that limit, as one loop has them.
-struct LimitedCallsTests {
+struct LoopLimitsTests {
     /// A hub that nothing is sent to.
     private struct Stage {
         private let poller: Poller
@@ -86,7 +86,7 @@ struct LimitedCallsTests {
     }
 
     @Test func aLimitOfAHubIsItsRateAndAnyOtherIsWaitedFor() {
-        let limited = LimitedCalls(partitionCount: 12)
+        let limited = LoopLimits(partitionCount: 12)
         let orders = [
             Self.limit("l-hub-north", 30) { $0.hub = "north" }, Self.limit("l-hub-again", 20) { $0.hub = "north" },
             Self.limit("l-everything", 25), Self.limit("l-acme", 5) { $0.tenant = "acme" },
@@ -111,7 +111,7 @@ struct LimitedCallsTests {
     }
 
     @Test func partitionsThatAreNotKnownAnewAreAsManyAsBefore() {
-        let limited = LimitedCalls(partitionCount: 48)
+        let limited = LoopLimits(partitionCount: 48)
         #expect(limited.part == .init(owned: 0, all: 48))
         limited.owns(12, of: nil)
         #expect(limited.part == .init(owned: 12, all: 48))
@@ -123,7 +123,7 @@ struct LimitedCallsTests {
     }
 
     @Test func aLineNamesEachLimitOnceAndNoOtherOrder() throws {
-        let limited = LimitedCalls(partitionCount: 12)
+        let limited = LoopLimits(partitionCount: 12)
         let orders = [Self.limit("l-two", 5) { $0.tenant = "acme" }, Self.limit("l-one", 7) { $0.source = "shop" }]
         limited.take(orders, areHubsSeveral: false, now: 0)
         let flight = Flight(index: 0)

@@ -18,7 +18,7 @@ struct InstallationTarget: Sendable {
 }
 
 /// One installation, as its JSON describes it.
-struct Installation: Sendable {
+struct EmulatedInstallation: Sendable {
     let id: String
     var platform: HubPlatform
     var userID: String?

@@ -1,7 +1,7 @@
 import Synchronization
 
 /// Something that happens once.
-final class Flag: Sendable {
+final class Latch: Sendable {
     private let state = Atomic(false)
 
     var isSet: Bool { state.load(ordering: .relaxed) }

@@ -2,7 +2,7 @@ import HTTPServing
 import PushModel
 
 /// The hub's answer to a call, before it becomes HTTP.
-struct HubAnswer: Sendable {
+struct EmulatedAnswer: Sendable {
     var status: Int
     var headers: HTTPFields = [:]
     var body: [UInt8] = []
@@ -16,13 +16,13 @@ struct HubAnswer: Sendable {
     var collapseKey: String?
 
     /// An answer without a body.
-    static func empty(_ status: Int) -> HubAnswer { HubAnswer(status: status) }
+    static func empty(_ status: Int) -> EmulatedAnswer { EmulatedAnswer(status: status) }
 
     /// An error with a body of code and detail.
-    static func error(_ status: Int, detail: String) -> HubAnswer { HubAnswer(status: status, detail: detail) }
+    static func error(_ status: Int, detail: String) -> EmulatedAnswer { EmulatedAnswer(status: status, detail: detail) }
 
-    static func body(_ status: Int, bytes body: [UInt8], contentType: String) -> HubAnswer {
-        HubAnswer(status: status, headers: ["Content-Type": contentType], body: body)
+    static func body(_ status: Int, bytes body: [UInt8], contentType: String) -> EmulatedAnswer {
+        EmulatedAnswer(status: status, headers: ["Content-Type": contentType], body: body)
     }
 
     /// The complete response: the service's own header fields, and the error's body. Both name the tracking id.

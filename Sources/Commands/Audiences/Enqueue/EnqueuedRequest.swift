@@ -6,7 +6,7 @@ package import Publishing
 import Synchronization
 
 /// A request that was handed to Kafka, and where it is.
-package struct PublishedRequest: Sendable {
+package struct EnqueuedRequest: Sendable {
     /// The request's identity.
     package let id: String
     /// The topic that it is written to, or nil if no output needs it.
@@ -20,9 +20,9 @@ package struct PublishedRequest: Sendable {
 }
 
 /// The requests of one run, in order, to which the delivery reports add their places, and a follower their results.
-package final class PublishedRequests: Sendable {
+package final class EnqueuedRequests: Sendable {
     private struct State {
-        var requests: [PublishedRequest] = []
+        var requests: [EnqueuedRequest] = []
         /// The number of requests without a result.
         var openCount = 0
     }
@@ -42,14 +42,14 @@ package final class PublishedRequests: Sendable {
     }
 
     /// All requests, as far as they are known.
-    package var all: [PublishedRequest] { state.withLock { $0.requests } }
+    package var all: [EnqueuedRequest] { state.withLock { $0.requests } }
 
     /// Adds the request with this identity, and the topic that it is written to. Its result is awaited from now on. Returns the
     /// callback for its delivery.
     @discardableResult
     package func add(_ id: String, in topic: String? = nil) -> @Sendable (Producer.Delivery) -> Void {
         let index = state.withLock { state -> Int in
-            state.requests.append(PublishedRequest(id: id, topic: topic))
+            state.requests.append(EnqueuedRequest(id: id, topic: topic))
             state.openCount += 1
             return state.requests.count - 1
         }

@@ -5,7 +5,7 @@ import PushModel
 /// A loop's part of the limits that orders set, and its calls that wait for those that concern more than a hub.
 ///
 /// Belongs to the loop's thread.
-final class LimitedCalls {
+final class LoopLimits {
     /// The partitions of requests that a loop has, and all that there are.
     struct Part: Equatable {
         var owned = 0

@@ -1,7 +1,7 @@
 @testable import Kafka
 import Testing
 
-struct LogLineTests {
+struct LibraryLineTests {
     @Test(
         arguments: [
             (
@@ -19,7 +19,7 @@ struct LogLineTests {
             ("ERROR", "1/1 brokers are down", nil, 0),
         ] as [(String, String, String?, Int32)])
     func aLineNamesThePartitionThatIsMissing(facility: String, message: String, topic: String?, partition: Int32) {
-        let line = LogLine(level: 3, facility: facility, message: message)
+        let line = LibraryLine(level: 3, facility: facility, message: message)
         #expect(line.missingPartition == topic.map { TopicPartition(topic: $0, partition: partition) })
     }
 }

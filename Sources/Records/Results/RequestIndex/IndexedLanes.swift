@@ -6,7 +6,7 @@ import PushModel
 import SQLite
 
 /// The partitions of the lanes, and the places between which an index reads them.
-struct LanePlaces {
+struct IndexedLanes {
     struct Slot {
         let partition: TopicPartition
         let lane: (number: Int, isOwn: Bool)

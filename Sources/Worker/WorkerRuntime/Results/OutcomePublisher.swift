@@ -11,7 +11,7 @@ import Kafka
 /// The rules of exactness that are kept here (page Kafka, "Rules of exactness"): results are written in the transaction that carries their
 /// offsets, all of them before the offsets (1). An aborted batch is written again (3). After an unknown commit a new producer settles the
 /// transaction, and the positions are read back before anything is written again (7, 8).
-struct Publisher {
+struct OutcomePublisher {
     private let configuration: WorkerConfiguration
     private let group: ConsumerGroup
     private let clock: WorkerClock
@@ -217,7 +217,7 @@ struct Publisher {
 }
 
 /// The part that others ask of it: whether it has lost its place, and that its transactions hold back no answer of the group.
-extension Publisher {
+extension OutcomePublisher {
     /// True if another process has this worker's transactional id.
     ///
     /// The broker fences a producer also when it aborted its transaction because it was silent for too long; then a new one
@@ -246,7 +246,7 @@ extension Publisher {
 }
 
 /// The work that only a build with failpoints does.
-extension Publisher {
+extension OutcomePublisher {
     /// Passes a point: what dies there is to die with results. A commit of positions alone may come before any.
     private func pass(_ point: Failpoint, for job: CommitJob) {
         if !job.batch.isEmpty { Failpoint.pass(point) }
