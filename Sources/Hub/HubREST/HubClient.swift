@@ -165,10 +165,7 @@ public struct HubClient: Sendable {
         body.append(payload.body)
         body.append("\r\n--\(boundary)\r\nContent-Type: application/json; charset=utf-8\r\n")
         body.append("Content-Disposition: inline; name=devices\r\n\r\n[")
-        for (index, handle) in handles.enumerated() {
-            if index > 0 { body.append(",") }
-            body.append(json: request.document.span(handle))
-        }
+        body.append(list: handles) { $0.append(json: request.document.span($1)) }
         body.append("]\r\n--\(boundary)--\r\n")
         writer.append("Content-Type: multipart/mixed; boundary=\"\(boundary)\"")
         appendBody(body, to: &writer)

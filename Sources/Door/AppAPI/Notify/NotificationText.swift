@@ -28,13 +28,11 @@ enum NotificationText: Sendable, Equatable {
     private func appendApple(to json: inout ByteWriter) {
         json.append("\"apple\":{\"body\":{\"aps\":{")
         if case .secure(let id) = self {
-            json.append("\"content-available\":1},\"secureId\":")
-            json.append(json: id)
+            json.append("\"content-available\":1},\"secureId\":", json: id)
             json.append("},\"headers\":{\"apns-push-type\":\"background\",\"apns-priority\":\"5\"}}")
             return
         }
-        json.append("\"alert\":")
-        json.append(json: sentence(for: .apple))
+        json.append("\"alert\":", json: sentence(for: .apple))
         json.append("}}}")
     }
 
@@ -52,8 +50,7 @@ enum NotificationText: Sendable, Equatable {
 
     private func appendWindows(to json: inout ByteWriter) {
         if case .secure(let id) = self {
-            json.append("\"windows\":{\"body\":")
-            json.append(json: id)
+            json.append("\"windows\":{\"body\":", json: id)
             json.append(",\"content_type\":\"application/octet-stream\",\"headers\":{\"X-WNS-Type\":\"wns/raw\"}}")
             return
         }
@@ -62,8 +59,7 @@ enum NotificationText: Sendable, Equatable {
         let words = sentence(for: .windows)
         toast.append(xml: words.utf8Span.span)
         toast.append("</text></binding></visual></toast>")
-        json.append("\"windows\":{\"body\":")
-        json.append(json: toast.span)
+        json.append("\"windows\":{\"body\":", json: toast.span)
         json.append(",\"content_type\":\"application/xml\",\"headers\":{\"X-WNS-Type\":\"wns/toast\"}}")
     }
 

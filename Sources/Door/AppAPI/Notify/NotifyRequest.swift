@@ -41,8 +41,7 @@ struct NotifyRequest: Sendable, Equatable {
     /// The record's value.
     var json: [UInt8] {
         var json = ByteWriter(capacity: 1024)
-        json.append("{\"schema_version\":1,\"id\":")
-        json.append(json: id)
+        json.append("{\"schema_version\":1,\"id\":", json: id)
         json.append(",\"created_at\":\"")
         json.append(createdAt)
         json.append("\",\"audience\":{\"users\":[")
@@ -58,8 +57,7 @@ struct NotifyRequest: Sendable, Equatable {
         json.append(createdAt.adding(milliseconds: timeToLive))
         json.append("\"")
         if tracksOutcome { json.append(",\"options\":{\"track_outcome\":true}") }
-        json.append(",\"labels\":{\"from\":")
-        json.append(json: String(sender.form.prefix(Self.maximumLabelLength)))
+        json.append(",\"labels\":{\"from\":", json: String(sender.form.prefix(Self.maximumLabelLength)))
         json.append("}}")
         return json.bytes
     }

@@ -155,16 +155,12 @@ struct SendOutcome: Sendable {
     /// 200; the body names the calls with a code.
     private func success(_ named: [End], state: ResultState) -> APIAnswer {
         var json = ByteWriter()
-        json.append("{\"request_id\":")
-        json.append(json: requestID)
-        json.append(",\"state\":")
-        json.append(json: state.rawValue)
+        json.append("{\"request_id\":", json: requestID)
+        json.append(",\"state\":", json: state.rawValue)
         for (index, end) in named.enumerated() {
             json.append(index == 0 ? ",\"calls\":[" : ",")
-            json.append("{\"platform\":")
-            json.append(json: end.platform)
-            json.append(",\"code\":")
-            json.append(json: (end.code ?? .internal).rawValue)
+            json.append("{\"platform\":", json: end.platform)
+            json.append(",\"code\":", json: (end.code ?? .internal).rawValue)
             json.append("}")
         }
         json.append(named.isEmpty ? "}" : "]}")

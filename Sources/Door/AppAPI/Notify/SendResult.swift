@@ -25,12 +25,12 @@ struct SendResult: Sendable, Equatable {
         var document = JSONDocument()
         do { try document.read(json.span) } catch { return nil }
         let root = document.root
-        state = Self.text("state", of: root, in: document).flatMap(ResultState.init(rawValue:)) ?? .unknown
+        state = document.text("state", of: root).flatMap(ResultState.init(rawValue:)) ?? .unknown
         replaySafety =
-            Self.text("replay_safety", of: root, in: document).flatMap(ReplaySafety.init(rawValue:)) ?? .ambiguous
+            document.text("replay_safety", of: root).flatMap(ReplaySafety.init(rawValue:)) ?? .ambiguous
         if let error = document.member("error", of: root) {
             // What a later version calls by a new word is a failure all the same.
-            code = Self.text("code", of: error, in: document).flatMap(ErrorCode.init(rawValue:)) ?? .internal
+            code = document.text("code", of: error).flatMap(ErrorCode.init(rawValue:)) ?? .internal
         } else {
             code = nil
         }
@@ -38,20 +38,15 @@ struct SendResult: Sendable, Equatable {
         if let sends = document.member("sends", of: root) {
             document.forEachElement(of: sends) { send in
                 let place = document.member("index", of: send).flatMap { document.integer(at: $0) }
-                let outcome = Self.text("outcome", of: send, in: document)
-                let code = Self.text("error_code", of: send, in: document)
+                let outcome = document.text("outcome", of: send)
+                let code = document.text("error_code", of: send)
                 calls.append(
                     Call(
-                        index: place ?? Int64(calls.count), platform: Self.text("platform", of: send, in: document) ?? "",
+                        index: place ?? Int64(calls.count), platform: document.text("platform", of: send) ?? "",
                         isAccepted: outcome == Outcome.success.rawValue, code: code.flatMap { ErrorCode(rawValue: $0) },
-                        notificationID: Self.text("notification_id", of: send, in: document)))
+                        notificationID: document.text("notification_id", of: send)))
             }
         }
         self.calls = calls
-    }
-
-    private static func text(_ name: StaticString, of node: JSONDocument.Node, in document: JSONDocument) -> String? {
-        guard let member = document.member(name, of: node), document.kind(of: member) == .string else { return nil }
-        return document.string(document.text(of: member))
     }
 }

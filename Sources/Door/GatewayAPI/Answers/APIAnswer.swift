@@ -44,8 +44,7 @@ package struct APIAnswer: Sendable, Equatable {
     /// 200 with the text of a secure push, as the tutorial's apps read it. No cache may keep it.
     package static func payload(_ text: String) -> APIAnswer {
         var body = ByteWriter()
-        body.append("{\"Payload\":")
-        body.append(json: text)
+        body.append("{\"Payload\":", json: text)
         body.append("}")
         return APIAnswer(
             status: 200, headers: ["Content-Type": "application/json; charset=utf-8", "Cache-Control": "no-store"],
@@ -57,8 +56,7 @@ package struct APIAnswer: Sendable, Equatable {
     func documented(at docs: String?) -> APIAnswer {
         guard let docs, let code, body.first == UInt8(ascii: "{") else { return self }
         var json = ByteWriter(capacity: body.count + docs.utf8.count + code.utf8.count + 16)
-        json.append("{\"type\":")
-        json.append(json: docs + code)
+        json.append("{\"type\":", json: docs + code)
         json.append(",")
         json.append(body.span.extracting(1..<body.count))
         var answer = self

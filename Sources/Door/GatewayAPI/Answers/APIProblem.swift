@@ -233,10 +233,8 @@ extension APIProblem {
     /// for it (``APIAnswer/documented(at:)``). Without one it is `about:blank`.
     package var json: [UInt8] {
         var json = ByteWriter()
-        json.append("{\"title\":")
-        json.append(json: Self.title(of: status))
-        json.append(",\"status\":")
-        json.append(decimal: status)
+        json.append("{\"title\":", json: Self.title(of: status))
+        json.append(",\"status\":", decimal: status)
         appendMembers(to: &json)
         json.append("}")
         return json.bytes
@@ -244,24 +242,15 @@ extension APIProblem {
 
     /// Appends the members behind `status`.
     package func appendMembers(to json: inout ByteWriter) {
-        json.append(",\"detail\":")
-        json.append(json: detail)
-        json.append(",\"code\":")
-        json.append(json: code)
-        json.append(",\"retry\":")
-        json.append(json: retry.rawValue)
-        if let requestID {
-            json.append(",\"request_id\":")
-            json.append(json: requestID)
-        }
+        json.append(",\"detail\":", json: detail)
+        json.append(",\"code\":", json: code)
+        json.append(",\"retry\":", json: retry.rawValue)
+        json.append(",\"request_id\":", json: requestID)
         for (index, fault) in faults.enumerated() {
             json.append(index == 0 ? ",\"errors\":[" : ",")
-            json.append("{\"pointer\":")
-            json.append(json: fault.pointer)
-            json.append(",\"code\":")
-            json.append(json: fault.code.rawValue)
-            json.append(",\"detail\":")
-            json.append(json: fault.message)
+            json.append("{\"pointer\":", json: fault.pointer)
+            json.append(",\"code\":", json: fault.code.rawValue)
+            json.append(",\"detail\":", json: fault.message)
             json.append("}")
         }
         if !faults.isEmpty { json.append("]") }

@@ -8,10 +8,8 @@ extension PublishedRequest {
     func json(at now: Timestamp, held: [HeldSpan] = []) -> [UInt8] {
         let standing = standing(at: now)
         var json = ByteWriter(capacity: 512 + (ending?.json.count ?? 0))
-        json.append("{\"id\":")
-        json.append(json: id)
-        json.append(",\"state\":")
-        json.append(json: standing.word)
+        json.append("{\"id\":", json: id)
+        json.append(",\"state\":", json: standing.word)
         if let place = place?.record {
             json.append(placeIn: place.partition.topic, partition: place.partition.partition, offset: place.offset)
         }
@@ -38,10 +36,8 @@ extension PublishedRequest {
 extension ByteWriter {
     /// Appends the members for a record's place. The offset is a text, because not every reader of JSON keeps 64 bits.
     mutating func append(placeIn topic: String, partition: Int32, offset: Int64?) {
-        append(",\"topic\":")
-        append(json: topic)
-        append(",\"partition\":")
-        append(decimal: Int(partition))
+        append(",\"topic\":", json: topic)
+        append(",\"partition\":", decimal: Int(partition))
         guard let offset else { return }
         append(",\"offset\":\"")
         append(decimal: offset)

@@ -84,8 +84,7 @@ struct RequestCancelling: Sendable {
 
     private static func accepted(_ id: String, at moment: Timestamp) -> APIAnswer {
         var json = ByteWriter()
-        json.append("{\"id\":")
-        json.append(json: id)
+        json.append("{\"id\":", json: id)
         json.append(",\"state\":\"cancelling\",\"cancelled_at\":\"")
         json.append(moment)
         json.append("\"}")

@@ -15,8 +15,7 @@ extension APIAnswer {
     /// The body of a 202.
     private static func accepted(_ request: WrittenRequest) -> [UInt8] {
         var json = ByteWriter()
-        json.append("{\"id\":")
-        json.append(json: request.id)
+        json.append("{\"id\":", json: request.id)
         json.append(",\"state\":\"accepted\"")
         json.append(placeIn: request.topic, partition: request.partition, offset: request.offset)
         json.append(",\"accepted_at\":\"")

@@ -34,28 +34,22 @@ struct BatchVerdicts: Sendable {
     /// Notes what became of the request at `index` in the batch, once.
     mutating func note(_ outcome: PublishOutcome, at index: Int) {
         var json = ByteWriter()
-        json.append("{\"index\":")
-        json.append(decimal: index)
+        json.append("{\"index\":", decimal: index)
         var location: String?
         switch outcome {
         case .written(let request):
             acceptedCount += 1
-            json.append(",\"status\":202,\"id\":")
-            json.append(json: request.id)
+            json.append(",\"status\":202,\"id\":", json: request.id)
             json.append(placeIn: request.topic, partition: request.partition, offset: request.offset)
             location = request.location
         case .refused(var problem):
             noteWorst(problem)
             if byteCount > Self.faultRoom { problem.faults = [] }
-            json.append(",\"status\":")
-            json.append(decimal: problem.status)
+            json.append(",\"status\":", decimal: problem.status)
             problem.appendMembers(to: &json)
             location = problem.location
         }
-        if let location {
-            json.append(",\"location\":")
-            json.append(json: location)
-        }
+        json.append(",\"location\":", json: location)
         json.append("}")
         items[index] = json.bytes
         byteCount += json.count
@@ -81,10 +75,8 @@ struct BatchVerdicts: Sendable {
 
     private var said: APIAnswer {
         var json = ByteWriter(capacity: items.reduce(64) { $0 + $1.count + 1 })
-        json.append("\"accepted\":")
-        json.append(decimal: acceptedCount)
-        json.append(",\"refused\":")
-        json.append(decimal: items.count - acceptedCount)
+        json.append("\"accepted\":", decimal: acceptedCount)
+        json.append(",\"refused\":", decimal: items.count - acceptedCount)
         for (index, item) in items.enumerated() {
             json.append(index == 0 ? ",\"items\":[" : ",")
             json.append(item.span)

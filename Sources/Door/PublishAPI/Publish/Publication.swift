@@ -118,8 +118,7 @@ struct Publication: Sendable {
         for (name, value) in [("id" as StaticString, id), ("tenant", tenant)] {
             guard let value, document.member(name, of: node) == nil else { continue }
             writer.append(json: name.description)
-            writer.append(":")
-            writer.append(json: value)
+            writer.append(":", json: value)
             writer.append(",")
         }
         writer.append(json.span.extracting((brace + 1)..<json.count))

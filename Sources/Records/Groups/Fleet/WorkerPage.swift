@@ -160,9 +160,7 @@ private struct PageReader {
     }
 
     func text(_ name: StaticString, _ node: JSONDocument.Node) -> String? {
-        document.member(name, of: node).flatMap {
-            document.kind(of: $0) == .string ? document.string(document.text(of: $0)) : nil
-        }
+        document.text(name, of: node)
     }
 
     private func number(_ name: StaticString, _ node: JSONDocument.Node) -> Int? { digits(name, node).flatMap { Int($0) } }

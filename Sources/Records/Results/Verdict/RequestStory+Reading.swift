@@ -160,10 +160,6 @@ extension RequestStory.Ending {
 }
 
 extension JSONDocument {
-    fileprivate func moment(_ name: StaticString, of node: Node) -> Timestamp? {
-        text(name, of: node).flatMap { Timestamp($0.utf8.span) }
-    }
-
     /// The index of the one call that an outcome is of.
     fileprivate var call: Int64? {
         guard let sends = member("sends", of: root) else { return nil }

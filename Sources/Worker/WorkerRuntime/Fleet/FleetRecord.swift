@@ -12,21 +12,15 @@ enum FleetRecord {
     /// The record's value.
     static func value(of announcement: FleetShare.Announcement, hub: String, worker: String) -> [UInt8] {
         var text = ByteWriter()
-        text.append("{\"schema_version\":1,\"kind\":\"share\",\"hub\":")
-        text.append(json: hub)
-        text.append(",\"worker\":")
-        text.append(json: worker)
+        text.append("{\"schema_version\":1,\"kind\":\"share\",\"hub\":", json: hub)
+        text.append(",\"worker\":", json: worker)
         // Text, because not every JSON reader keeps 64 bits of a number.
         text.append(",\"member\":\"")
         text.append(String(announcement.member, radix: 16))
-        text.append("\",\"sequence\":")
-        text.append(decimal: announcement.sequence)
-        text.append(",\"seen\":")
-        text.append(decimal: announcement.seen)
-        text.append(",\"weight\":")
-        text.append(decimal: announcement.claim.weight)
-        text.append(",\"most\":")
-        text.append(decimal: announcement.claim.most)
+        text.append("\",\"sequence\":", decimal: announcement.sequence)
+        text.append(",\"seen\":", decimal: announcement.seen)
+        text.append(",\"weight\":", decimal: announcement.claim.weight)
+        text.append(",\"most\":", decimal: announcement.claim.most)
         if announcement.hasLeft { text.append(",\"left\":true") }
         text.append(UInt8(ascii: "}"))
         return text.bytes
@@ -48,7 +42,7 @@ enum FleetRecord {
             let weight = integer("weight"), let most = integer("most")
         else { return nil }
         let claim = FleetShare.Claim(weight: Int(weight), most: Int(most))
-        let hasLeft = document.member("left", of: root).map { document.kind(of: $0) == .true } ?? false
+        let hasLeft = document.isTrue("left", of: root)
         return FleetShare.Announcement(member: number, sequence: sequence, seen: seen, claim: claim, hasLeft: hasLeft)
     }
 }

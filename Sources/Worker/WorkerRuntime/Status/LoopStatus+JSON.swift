@@ -25,8 +25,7 @@ extension ByteWriter {
         var (left, shownCount) = (limit, 0)
         for order in orders {
             var entry = ByteWriter()
-            entry.append("{\"id\":")
-            entry.append(json: order.id)
+            entry.append("{\"id\":", json: order.id)
             entry.add("kind", value: order.kind)
             entry.add("waiting", value: Int64(order.waiting))
             entry.append("}")
@@ -43,8 +42,7 @@ extension ByteWriter {
 
     /// Appends what a loop says of itself as the members of an object, which its hubs and partitions follow.
     mutating func appendHead(of status: LoopStatus) {
-        append("{\"worker\":")
-        append(json: status.worker)
+        append("{\"worker\":", json: status.worker)
         add("mode", value: status.mode)
         add("at", value: status.at)
         add("circuit", value: status.circuit)
@@ -69,8 +67,7 @@ extension ByteWriter {
     private mutating func append(unknown hubs: [UnroutedWaits.Count]) {
         guard !hubs.isEmpty else { return }
         add("unknown_hubs", list: hubs) { writer, hub in
-            writer.append("{\"hub\":")
-            writer.append(json: hub.hub)
+            writer.append("{\"hub\":", json: hub.hub)
             writer.add("waiting", value: Int64(hub.count))
             writer.append("}")
         }
@@ -82,8 +79,7 @@ extension ByteWriter {
         for (index, part) in finished.enumerated() {
             if index > 0 { append(",") }
             append(json: part.state.rawValue)
-            append(":")
-            append(decimal: part.count)
+            append(":", decimal: part.count)
         }
         append("}")
         add("calls", value: calls)
@@ -91,8 +87,7 @@ extension ByteWriter {
 
     /// Appends a hub as an object.
     mutating func append(_ hub: LoopStatus.Hub) {
-        append("{\"hub\":")
-        append(json: hub.name)
+        append("{\"hub\":", json: hub.name)
         add("region", value: hub.region)
         if hub.isRetired { append(",\"retired\":true") }
         add("trouble", value: hub.problem)
@@ -112,15 +107,13 @@ extension ByteWriter {
 
     /// Appends a partition as an object.
     mutating func append(_ partition: LoopStatus.Partition) {
-        append("{\"topic\":")
-        append(json: partition.topic)
+        append("{\"topic\":", json: partition.topic)
         add("partition", value: Int64(partition.partition))
         if let position = partition.position { add("position", value: position) }
         if let committed = partition.committed { add("committed", value: committed) }
         add("in_work", value: Int64(partition.inWork))
         if let oldest = partition.oldest {
-            append(",\"oldest\":{\"offset\":")
-            append(decimal: oldest.offset)
+            append(",\"oldest\":{\"offset\":", decimal: oldest.offset)
             add("published_at", value: oldest.publishedAt)
             add("attempt", value: Int64(oldest.attempt))
             add("waits_for", value: oldest.waitsFor)
@@ -130,8 +123,7 @@ extension ByteWriter {
         if partition.isLeft { append(",\"left\":true") }
         if partition.waitsForLeader { append(",\"waits_for_leader\":true") }
         if let reading = partition.reading {
-            append(",\"reading\":{\"records\":")
-            append(decimal: reading.count)
+            append(",\"reading\":{\"records\":", decimal: reading.count)
             add("of", value: reading.total)
             add("bytes", value: reading.byteCount)
             append("}")

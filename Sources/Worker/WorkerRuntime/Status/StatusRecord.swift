@@ -168,16 +168,14 @@ extension ByteWriter {
         guard pieces.count < count else { return }
         append(",\"")
         append(name)
-        append("_omitted\":")
-        append(decimal: count - pieces.count)
+        append("_omitted\":", decimal: count - pieces.count)
     }
 
     /// Appends the number of loops without room, and what they counted.
     fileprivate mutating func append(omitted statuses: [LoopStatus]) {
         var counts: [ResultState: Int64] = [:]
         for part in statuses.flatMap(\.finished) { counts[part.state, default: 0] += part.count }
-        append(",\"omitted\":{\"loops\":")
-        append(decimal: statuses.count)
+        append(",\"omitted\":{\"loops\":", decimal: statuses.count)
         append(
             finished: ResultState.allCases.compactMap { state in counts[state].map { .init(state: state, count: $0) } },
             calls: statuses.reduce(0) { $0 + $1.callCount })
