@@ -1,4 +1,4 @@
-import JobSupport
+package import JobSupport
 import Kafka
 import PushModel
 import Replay
@@ -66,7 +66,7 @@ extension APIProblem {
     private static let lateKafka = "Kafka did not do in time what this call needs."
 
     /// 503: there is no topic of results. The log gets the name of the topic that is missing.
-    static func noResults(topic: String) -> APIProblem {
+    package static func noResults(topic: String) -> APIProblem {
         var problem = unanswered("There is no topic of results.")
         problem.cause = "there is no topic \(topic)"
         return problem

@@ -1,17 +1,17 @@
 internal import Kafka
 internal import Publishing
-internal import PushModel
+package import PushModel
 
 /// The problems of `POST /v1/requests`.
 extension APIProblem {
     /// 415.
-    static let noRequestMediaType = APIProblem(
+    package static let noRequestMediaType = APIProblem(
         415, code: .unsupportedMediaType,
         detail: "The Content-Type must be application/json, or application/cloudevents+json for an event. "
             + "POST /v1/requests takes application/cloudevents-batch+json, too. " + requestsOnLines)
 
     /// 415.
-    static let noBatchMediaType = APIProblem(
+    package static let noBatchMediaType = APIProblem(
         415, code: .unsupportedMediaType,
         detail: "The Content-Type must be application/json, or application/x-ndjson for a request on each line.")
 
@@ -23,7 +23,7 @@ extension APIProblem {
     }
 
     /// 400.
-    static let idempotencyKeyInvalid = APIProblem(
+    package static let idempotencyKeyInvalid = APIProblem(
         400, code: .idempotencyKeyInvalid,
         detail: "Idempotency-Key must be there once, with 1 to \(APILimit.idempotencyKeyByteCount) printable ASCII characters.")
 

@@ -4,7 +4,7 @@ package import PushModel
 /// The rules that all bodies of `/api` share.
 package enum JSONBody {
     /// The most bytes that a body of `/api` may have.
-    static let maximumByteCount = 64 << 10
+    package static let maximumByteCount = 64 << 10
 
     /// Whether JSON passes a byte over between values.
     package static func isSpace(_ byte: UInt8) -> Bool {

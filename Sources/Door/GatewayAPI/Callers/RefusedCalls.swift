@@ -1,4 +1,4 @@
-import Results
+package import Results
 import Synchronization
 
 /// Counts the calls that the rates of keys do not allow, by their tenants, or else by their sources. Any thread may note one.

@@ -1,5 +1,5 @@
-import HTTPServing
-import Keys
+package import HTTPServing
+package import Keys
 
 extension APIOperation.Row {
     /// Checks the right of a key to call it: 403 that names the scope, or says that the key has a tenant.
@@ -11,7 +11,7 @@ extension APIOperation.Row {
 
     /// Reads the query's members by their exact names: 400 for another name, and for one that is there twice. One without a value is
     /// yes where it is a flag, and else as if it were not there.
-    func query(of request: HTTPServerRequest) throws(APIProblem) -> [String: String] {
+    package func query(of request: HTTPServerRequest) throws(APIProblem) -> [String: String] {
         var found: [String: String] = [:]
         for item in request.query {
             guard parameters.contains(where: { $0.place == .query && $0.name == item.name }) else { throw unknownMember }
@@ -23,7 +23,7 @@ extension APIOperation.Row {
     }
 
     /// The names of the query's members, sorted.
-    var queryNames: [String] { parameters.filter { $0.place == .query }.map(\.name).sorted() }
+    package var queryNames: [String] { parameters.filter { $0.place == .query }.map(\.name).sorted() }
 
     private var unknownMember: APIProblem {
         let names = queryNames
@@ -36,12 +36,12 @@ extension APIOperation.Row {
 
 extension [String: String] {
     /// A whole number of a query, or its default. What is none, or out of range, is 400.
-    func integer(_ name: String, in range: ClosedRange<Int>, default value: Int) throws(APIProblem) -> Int {
+    package func integer(_ name: String, in range: ClosedRange<Int>, default value: Int) throws(APIProblem) -> Int {
         try integer(name, in: range) ?? value
     }
 
     /// A whole number of a query, or nil. What is none, or out of range, is 400.
-    func integer(_ name: String, in range: ClosedRange<Int>) throws(APIProblem) -> Int? {
+    package func integer(_ name: String, in range: ClosedRange<Int>) throws(APIProblem) -> Int? {
         guard let text = self[name] else { return nil }
         guard let number = Int(text), range.contains(number) else {
             throw .invalid("\(name) must be a whole number from \(range.lowerBound) to \(range.upperBound).")
@@ -50,7 +50,7 @@ extension [String: String] {
     }
 
     /// A yes or no of a query, which is no when it is missing.
-    func isTrue(_ name: String) throws(APIProblem) -> Bool {
+    package func isTrue(_ name: String) throws(APIProblem) -> Bool {
         switch self[name] {
         case nil, "false": false
         case "true", "": true
@@ -59,12 +59,12 @@ extension [String: String] {
     }
 
     /// The name of a time zone. No name begins with a blank, so that was a plus, which a query need not escape here.
-    var zone: String? { self["zone"].map { $0.hasPrefix(" ") ? "+" + $0.dropFirst() : $0 } }
+    package var zone: String? { self["zone"].map { $0.hasPrefix(" ") ? "+" + $0.dropFirst() : $0 } }
 }
 
 extension APIProblem {
     /// 403: the key lacks a scope.
-    static func forbiddenScope(_ scope: Scope) -> APIProblem {
+    package static func forbiddenScope(_ scope: Scope) -> APIProblem {
         let needed: Set<Scope> =
             switch scope {
             case .broadcast: [.publish, .broadcast]
@@ -80,6 +80,6 @@ extension APIProblem {
     }
 
     /// 403: the answer would be about all tenants.
-    static let notForTenants = APIProblem(
+    package static let notForTenants = APIProblem(
         403, code: .forbiddenTenant, detail: "The key has a tenant, and what is asked for is not divided by tenants.")
 }

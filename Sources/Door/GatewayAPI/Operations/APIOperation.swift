@@ -3,7 +3,7 @@ internal import PushModel
 
 /// An operation of the gateway: each has a row, and each row is a route. The operations of a room are one type, so that the compiler asks
 /// for a handler of each.
-enum APIOperation: Sendable, Hashable, CaseIterable {
+package enum APIOperation: Sendable, Hashable, CaseIterable {
     case open(Open)
     case app(App)
     case publish(Publish)
@@ -11,7 +11,7 @@ enum APIOperation: Sendable, Hashable, CaseIterable {
     case operate(Operate)
     case page(Page)
 
-    static let allCases: [APIOperation] = [
+    package static let allCases: [APIOperation] = [
         Open.allCases.map(open), App.allCases.map(app), Publish.allCases.map(publish), Lookup.allCases.map(lookup),
         Operate.allCases.map(operate), Page.allCases.map(page),
     ].flatMap { $0 }
@@ -23,7 +23,7 @@ enum APIOperation: Sendable, Hashable, CaseIterable {
     var name: String { ofRoom.rawValue }
 
     /// Its row of the table.
-    var row: Row { ofRoom.row }
+    package var row: Row { ofRoom.row }
 
     private var ofRoom: any RoomOperation {
         switch self {
@@ -38,7 +38,7 @@ enum APIOperation: Sendable, Hashable, CaseIterable {
 }
 
 /// An operation of one room.
-protocol RoomOperation: Sendable, Hashable, CaseIterable {
+package protocol RoomOperation: Sendable, Hashable, CaseIterable {
     var rawValue: String { get }
     /// Its row of the table.
     var row: APIOperation.Row { get }
@@ -46,10 +46,10 @@ protocol RoomOperation: Sendable, Hashable, CaseIterable {
 
 extension APIOperation {
     /// An operation for anybody.
-    enum Open: String, RoomOperation {
+    package enum Open: String, RoomOperation {
         case welcome, openAPI
 
-        var row: Row {
+        package var row: Row {
             switch self {
             case .welcome: welcomeRow
             case .openAPI: openAPIRow
@@ -58,10 +58,10 @@ extension APIOperation {
     }
 
     /// An operation of the tutorials' apps.
-    enum App: String, RoomOperation {
+    package enum App: String, RoomOperation {
         case newRegistration, putRegistration, deleteRegistration, notify, secureText
 
-        var row: Row {
+        package var row: Row {
             switch self {
             case .newRegistration: newRegistrationRow
             case .putRegistration: putRegistrationRow
@@ -73,10 +73,10 @@ extension APIOperation {
     }
 
     /// An operation that brings requests.
-    enum Publish: String, RoomOperation {
+    package enum Publish: String, RoomOperation {
         case publish, publishBatch, explain
 
-        var row: Row {
+        package var row: Row {
             switch self {
             case .publish: publishRow
             case .publishBatch: publishBatchRow
@@ -86,10 +86,10 @@ extension APIOperation {
     }
 
     /// An operation on one request.
-    enum Lookup: String, RoomOperation {
+    package enum Lookup: String, RoomOperation {
         case showRequest, followRequest, cancelRequest
 
-        var row: Row {
+        package var row: Row {
             switch self {
             case .showRequest: showRequestRow
             case .followRequest: followRequestRow
@@ -99,12 +99,12 @@ extension APIOperation {
     }
 
     /// An operation by which back ends find, repair and hold what was sent, and see how workers are.
-    enum Operate: String, RoomOperation {
+    package enum Operate: String, RoomOperation {
         case listRequests, searchRequests, listFailures, searchFailures, listDeadLetters, showStatus, followStatus,
             showHistory, listIncidents, listReplays, planReplay, showReplay, deletePlan, followReplay, listLeftovers,
             runReplay, pauseReplay, resumeReplay, stopReplay, listHolds, giveHold, releaseHold, cancelScope
 
-        var row: Row {
+        package var row: Row {
             switch self {
             case .listRequests: listRequestsRow
             case .searchRequests: searchRequestsRow
@@ -134,10 +134,10 @@ extension APIOperation {
     }
 
     /// An operation of the web page.
-    enum Page: String, RoomOperation {
+    package enum Page: String, RoomOperation {
         case showPage, leadToPage, giveFile, showSession, beginSession, endSession
 
-        var row: Row {
+        package var row: Row {
             switch self {
             case .showPage: showPageRow
             case .leadToPage: leadToPageRow
@@ -152,7 +152,7 @@ extension APIOperation {
 
 extension APIOperation {
     /// The row of one operation.
-    struct Row: Sendable {
+    package struct Row: Sendable {
         let method: String
         /// The path, with a parameter in braces.
         let path: String
@@ -160,11 +160,11 @@ extension APIOperation {
         let label: String
         let summary: String
         var access = Access.user
-        var work = Work.none
+        package var work = Work.none
         /// The most bytes of a body.
         var bodyLimit = JSONBody.maximumByteCount
         var parameters: [Parameter] = []
-        var body: Content?
+        package var body: Content?
         let answers: [Answer]
         /// Those of the operation alone. `allProblems` has the others, too.
         var problems: [Problem] = []
@@ -185,7 +185,7 @@ extension APIOperation {
     }
 
     /// The work for an answer.
-    enum Work: Sendable {
+    package enum Work: Sendable {
         /// Nothing that a thread would wait for.
         case none
         /// Milliseconds.
@@ -198,7 +198,7 @@ extension APIOperation {
         case act
     }
 
-    struct Parameter: Sendable {
+    package struct Parameter: Sendable {
         enum Place: String, Sendable {
             case path, query, header
         }
@@ -214,20 +214,20 @@ extension APIOperation {
     }
 
     /// A body, or what an answer has.
-    struct Content: Sendable {
+    package struct Content: Sendable {
         var mediaType = "application/json"
         let schema: JSONTree
         let example: JSONTree
         var isRequired = true
     }
 
-    struct Answer: Sendable {
+    package struct Answer: Sendable {
         var status = 200
         let summary: String
         var content: Content?
     }
 
-    struct Problem: Sendable, Equatable {
+    package struct Problem: Sendable, Equatable {
         let status: Int
         var codes: [APIProblem.Code] = []
         /// True if it can have the codes of results, too.

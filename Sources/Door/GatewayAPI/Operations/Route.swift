@@ -4,7 +4,7 @@ import HTTPServing
 /// A route of the table: an operation, with the parameter of the path that led there.
 struct Route: Sendable, Equatable {
     let operation: APIOperation
-    let row: APIOperation.Row
+    package let row: APIOperation.Row
     /// The id, decoded and not looked at, or the name of a file as it came. Empty where the path has neither.
     fileprivate(set) var id: String
 

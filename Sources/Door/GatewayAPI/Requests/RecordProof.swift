@@ -1,3 +1,4 @@
+import Groups
 package import Results
 import Kafka
 import Publishing

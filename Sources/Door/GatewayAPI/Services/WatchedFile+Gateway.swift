@@ -1,10 +1,10 @@
-import EventLoop
+package import EventLoop
 import Observability
 
 extension WatchedFile {
     /// Reads the file that `setting` names, if it names one, and logs later readings in these words. Fails where the file is missing or not
     /// right.
-    static func watch(
+    package static func watch(
         _ path: String?, setting: String, read: StaticString, kept: StaticString, services: GatewayServices
     ) throws(GatewayFailure) -> WatchedFile? {
         guard let path else { return nil }

@@ -2,6 +2,7 @@ import Basics
 import Delivery
 import Dispatch
 import EventLoop
+import GatewayAPI
 import Groups
 import JobSupport
 import Kafka

@@ -1,3 +1,4 @@
+import GatewayAPI
 import PushModel
 
 /// Orders as answers show them at a moment, the newest first.

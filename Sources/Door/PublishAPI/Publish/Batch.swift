@@ -26,7 +26,7 @@ struct Batch: Sendable {
         while start < body.count {
             let end = body[start...].firstIndex(of: UInt8(ascii: "\n")) ?? body.count
             let line = body[start..<end]
-            if !line.allSatisfy({ isSpace($0) }) {
+            if !line.allSatisfy({ JSONBody.isSpace($0) }) {
                 guard items.count < APILimit.batchCount else { throw tooMany(.lines) }
                 items.append(Array(line))
                 numbers.append(number)

@@ -15,7 +15,7 @@ package struct DeadLetter {
     /// The reason for which it could not be understood.
     package let reason: String
     /// The same in a sentence, or nil if it names none.
-    let message: String?
+    package let message: String?
     let headers: [(name: [UInt8], value: [UInt8]?)]
     let key: [UInt8]?
     let value: [UInt8]?
