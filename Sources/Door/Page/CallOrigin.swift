@@ -1,7 +1,7 @@
 import HTTPServing
 
 /// The place that a browser's call comes from (Fetch Metadata; RFC 6454).
-enum CallOrigin {
+package enum CallOrigin {
     /// True if a call with a cookie may be of another site.
     ///
     /// `Sec-Fetch-Site` decides: `same-origin`, and `none` for a person who has typed the address, which suffices for reading. A browser

@@ -1,10 +1,10 @@
-import GatewayAPI
+package import GatewayAPI
 import HTTPServing
 
 extension APIAnswer {
     /// The answer with the header fields that each answer below `/ui` has. They keep foreign code out of the page, and the page out of
     /// foreign frames.
-    func onPage() -> APIAnswer {
+    package func onPage() -> APIAnswer {
         var answer = self
         for field in Self.pageFields { answer.headers.append(field.name, value: field.value) }
         return answer

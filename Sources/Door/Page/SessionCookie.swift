@@ -2,16 +2,16 @@ import Basics
 import HTTPServing
 
 /// The cookie of a session (RFC 6265bis). No script may read it, and no other site's page makes a browser send it.
-enum SessionCookie {
+package enum SessionCookie {
     /// Hexadecimal digits of a secret, which has 256 bits.
     static let digitCount = 64
 
     /// The name over TLS, which alone a browser takes `__Host-` from (section 4.1.3.2).
-    static let secureName = "__Host-pushfan"
+    package static let secureName = "__Host-pushfan"
 
     /// The name for a scheme and the call's `Host`. In clear text it has the port: browsers give a cookie to every port of a host, and
     /// several gateways may be on one.
-    static func name(at host: String?, isSecure: Bool) -> String {
+    package static func name(at host: String?, isSecure: Bool) -> String {
         guard !isSecure else { return secureName }
         let parts = (host ?? "").byteParts(between: ":")
         let port = parts.count > 1 ? parts[parts.count - 1] : ""

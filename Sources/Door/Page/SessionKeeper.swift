@@ -1,13 +1,13 @@
-import Basics
+package import Basics
 import Crypto
-import GatewayAPI
-import Keys
+package import GatewayAPI
+package import Keys
 import Observability
 import PushModel
 import Synchronization
 
 /// The keys that sessions of the page stand for.
-protocol SessionKeys: Sendable {
+package protocol SessionKeys: Sendable {
     /// The present by which keys expire, in seconds since 1970.
     var wallClock: @Sendable () -> Int64 { get }
     /// Checks a key, and gives it if it is right.
@@ -22,10 +22,10 @@ protocol SessionKeys: Sendable {
 /// counts as the key's.
 ///
 /// Any thread may ask, and none waits.
-final class SessionKeeper: Sendable {
+package final class SessionKeeper: Sendable {
     /// A session as its holder may see it.
-    struct Facts: Sendable, Equatable {
-        let publisher: Publisher
+    package struct Facts: Sendable, Equatable {
+        package let publisher: Publisher
         /// The time at which it is over at the latest.
         let expiresAt: Timestamp
     }
@@ -66,7 +66,7 @@ final class SessionKeeper: Sendable {
     /// Checks a session for a call, which counts as its key's.
     ///
     /// - Throws: 401 when it is over or its key is not right any more, and 429 beyond the key's rate.
-    func check(_ secret: String) throws(APIProblem) -> Facts {
+    package func check(_ secret: String) throws(APIProblem) -> Facts {
         let now = services.now()
         let digest = Self.digest(of: secret)
         guard let session = sessions.withLock({ $0.use(digest, now: now) }) else { throw .sessionOver }
@@ -76,7 +76,7 @@ final class SessionKeeper: Sendable {
     }
 
     /// True as long as a session is there and its key has the same rights. A stream that goes on is a use of its session, and no call.
-    func isOpen(_ secret: String, for publisher: Publisher) -> Bool {
+    package func isOpen(_ secret: String, for publisher: Publisher) -> Bool {
         let now = services.now()
         let digest = Self.digest(of: secret)
         guard let session = sessions.withLock({ $0.use(digest, now: now) }) else { return false }

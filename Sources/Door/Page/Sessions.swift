@@ -27,7 +27,7 @@ struct Sessions<Key: Sendable & Identifiable>: Sendable where Key.ID == String {
     private var sessions: [[UInt8]: Session] = [:]
 
     /// The number of those that are kept.
-    var count: Int { sessions.count }
+    package var count: Int { sessions.count }
 
     /// Begins one. Where there is no room for it, the one that was not used for the longest time ends: of the key's where that has its share,
     /// else of those of whichever key has most.

@@ -1,11 +1,11 @@
-import GatewayAPI
-import HTTPServing
+package import GatewayAPI
+package import HTTPServing
 import Keys
 import PushModel
 
 extension WebPage {
     /// The problem that a call has by its head, or nil.
-    func problem(of head: HTTPServerRequest, on operation: APIOperation.Page) -> APIProblem? {
+    package func problem(of head: HTTPServerRequest, on operation: APIOperation.Page) -> APIProblem? {
         switch operation {
         case .showPage, .leadToPage, .giveFile: return nil
         case .beginSession: return crossSiteProblem(of: head) ?? bodyProblem(of: head)
@@ -22,17 +22,17 @@ extension WebPage {
     }
 
     /// 403 for a call with a cookie that a browser makes for another site, or nil.
-    func crossSiteProblem(of head: HTTPServerRequest) -> APIProblem? {
+    package func crossSiteProblem(of head: HTTPServerRequest) -> APIProblem? {
         CallOrigin.isForeign(head, isSecure: proxies.hasSecureScheme(head)) ? .crossSite : nil
     }
 
     /// The secret of the session of a call, or nil for none.
-    func secret(of request: HTTPServerRequest) -> String? {
+    package func secret(of request: HTTPServerRequest) -> String? {
         SessionCookie.secret(in: request.headers, isSecure: proxies.hasSecureScheme(request))
     }
 
     /// Answers a call of the session itself.
-    func answer(session operation: APIOperation.Page, to request: HTTPServerRequest) throws(APIProblem) -> APIAnswer {
+    package func answer(session operation: APIOperation.Page, to request: HTTPServerRequest) throws(APIProblem) -> APIAnswer {
         if let problem = problem(of: request, on: operation) { throw problem }
         let secret = secret(of: request)
         switch operation {

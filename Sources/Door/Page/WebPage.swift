@@ -1,20 +1,20 @@
-import GatewayAPI
-import HTTPServing
+package import GatewayAPI
+package import HTTPServing
 import WebFiles
 
 /// The web page: its files, which anybody may read, and the sessions of those who have signed in.
-struct WebPage: Sendable {
-    let sessions: SessionKeeper
+package struct WebPage: Sendable {
+    package let sessions: SessionKeeper
     /// The program's version.
     let version: String
     /// The name of the environment, or nil for none.
     let title: String?
     /// Those who are believed about the scheme and the address of a call.
-    let proxies: TrustedProxies
+    package let proxies: TrustedProxies
     private let files: [String: WebFile]
 
     /// Makes the page of a configuration, or nil where none is served.
-    static func make(
+    package static func make(
         _ configuration: GatewayConfiguration, keys: (any SessionKeys)?, services: GatewayServices
     ) throws(GatewayFailure) -> WebPage? {
         guard configuration.servesPage else { return nil }
@@ -41,10 +41,10 @@ struct WebPage: Sendable {
     }
 
     /// True for the paths of the page, whether or not something is there.
-    static func has(_ path: Substring) -> Bool { path == "/ui" || path.hasPrefix("/ui/") }
+    package static func has(_ path: Substring) -> Bool { path == "/ui" || path.hasPrefix("/ui/") }
 
     /// Answers a call.
-    func answer(_ operation: APIOperation.Page, file name: String, to request: HTTPServerRequest) -> APIAnswer {
+    package func answer(_ operation: APIOperation.Page, file name: String, to request: HTTPServerRequest) -> APIAnswer {
         do throws(APIProblem) {
             switch operation {
             case .showPage: return file("index.html", to: request)

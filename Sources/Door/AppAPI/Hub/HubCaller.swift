@@ -1,7 +1,7 @@
 import Basics
 import EventLoop
-import GatewayAPI
-import HubREST
+package import GatewayAPI
+package import HubREST
 import Observability
 import Outcomes
 import PushModel
@@ -9,7 +9,7 @@ import PushModel
 /// Calls the hub about devices and notifications, counts the calls, and notes how the hub is. Each method waits for its answer.
 ///
 /// Usable from one thread at a time: that of its lane.
-final class HubCaller {
+package final class HubCaller {
     /// How long all telemetry polls for one send may take.
     private static let telemetryLimit = Duration.seconds(5)
 
@@ -18,14 +18,14 @@ final class HubCaller {
     private let services: GatewayServices
 
     /// Calls by a client of its own.
-    init(_ client: RegistrationClient, watch: HubWatch, services: GatewayServices) {
+    package init(_ client: RegistrationClient, watch: HubWatch, services: GatewayServices) {
         self.client = client
         self.watch = watch
         self.services = services
     }
 
     /// Makes one call, and returns what the hub says.
-    func perform(_ call: RegistrationCall) throws(RegistrationFailure) -> RegistrationReply {
+    package func perform(_ call: RegistrationCall) throws(RegistrationFailure) -> RegistrationReply {
         try counted("\(call.name)") { () throws(RegistrationFailure) -> RegistrationReply in try client.perform(call) }
     }
 

@@ -3,35 +3,35 @@ import EventLoop
 import GatewayAPI
 
 /// A few threads that call the hub, each with connections of its own. Work for one id is done in the order in which it was given.
-final class HubLanes: Sendable {
+package final class HubLanes: Sendable {
     /// Uses the hub and waits for its answers.
-    typealias Work = @Sendable (HubCaller) -> Void
+    package typealias Work = @Sendable (HubCaller) -> Void
 
     /// The number of lanes.
-    static let count = 4
+    package static let count = 4
     /// How much work may wait in one lane: at 5 ms for a call, some 2 s of it.
     static let limit = 256
 
     private let lanes: [HubLane]
 
     /// Makes lanes whose threads do not run yet. Work waits until they do, at most `limit` pieces in each lane.
-    init(limit: Int = HubLanes.limit, makeCaller: () throws -> HubCaller) throws {
+    package init(limit: Int = HubLanes.limit, makeCaller: () throws -> HubCaller) throws {
         lanes = try (0..<Self.count).map { _ in HubLane(try makeCaller(), limit: limit) }
     }
 
     /// Starts the threads; they hold their lanes until ``stop()``.
-    func start() {
+    package func start() {
         for (index, lane) in lanes.enumerated() { lane.start(name: "pushfan-hub-\(index + 1)") }
     }
 
     /// Gives work to the lane of an id. Never waits. Returns false when the lane is full or has ended: `work` is never called
     /// then.
-    func put(for id: String, work: @escaping Work) -> Bool {
+    package func put(for id: String, work: @escaping Work) -> Bool {
         lanes[Int(UInt(bitPattern: id.hashValue) % UInt(lanes.count))].queue.put(work)
     }
 
     /// Ends the threads, and waits up to 1 s for the calls in flight; work that waits is dropped.
-    func stop() {
+    package func stop() {
         let deadline = DispatchTime.now() + .seconds(1)
         for lane in lanes { lane.queue.close() }
         for lane in lanes { lane.thread.waitForEnd(until: deadline) }

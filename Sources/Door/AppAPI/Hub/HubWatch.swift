@@ -1,11 +1,11 @@
-import GatewayAPI
+package import GatewayAPI
 import HubREST
 import Observability
 import PushModel
 import Synchronization
 
 /// Knows how the hub is, from what became of the last call, and tells it to log and health.
-final class HubWatch: Sendable {
+package final class HubWatch: Sendable {
     private struct State {
         /// Nil until a call was made.
         var isWell: Bool?
@@ -18,7 +18,7 @@ final class HubWatch: Sendable {
     private let state = Mutex(State())
 
     /// A watch that has heard of no call yet.
-    init(_ services: GatewayServices) {
+    package init(_ services: GatewayServices) {
         check = services.health.check("hub", for: .ready, until: "the hub was not asked yet")
         log = services.log
     }
@@ -41,7 +41,7 @@ final class HubWatch: Sendable {
     }
 
     /// Whether to ask the hub how it is: the last call did not show that it is well, and no such call is in flight.
-    func beginProbe() -> Bool {
+    package func beginProbe() -> Bool {
         state.withLock { state -> Bool in
             guard state.isWell != true, !state.isProbing else { return false }
             state.isProbing = true
@@ -50,13 +50,13 @@ final class HubWatch: Sendable {
     }
 
     /// Logs that the first question has no answer yet, if that is so. To be called early enough to be read within 2 s.
-    func noteSilence() {
+    package func noteSilence() {
         guard state.withLock({ $0.isWell == nil && $0.isProbing }) else { return }
         log.warning(.hubConnection, "the hub has not answered yet; waiting")
     }
 
     /// Whoever was told to ask has an answer, or has given up.
-    func endProbe() { state.withLock { $0.isProbing = false } }
+    package func endProbe() { state.withLock { $0.isProbing = false } }
 
     /// Why no call can succeed for now; nil where the hub has just refused this one, or asks to wait.
     private static func problem(_ failure: RegistrationFailure) -> String? {

@@ -8,7 +8,7 @@ import PushModel
 /// shows them.
 struct RegisterBody: Sendable, Equatable {
     /// The most bytes of a body.
-    static let maximumByteCount = JSONBody.maximumByteCount
+    package static let maximumByteCount = JSONBody.maximumByteCount
 
     /// The push service.
     let platform: Platform

@@ -30,7 +30,7 @@ struct Registrar: Sendable {
     }
 
     /// What the hub said to a call.
-    enum Reply: Sendable, Equatable {
+    package enum Reply: Sendable, Equatable {
         /// To `find`.
         case registrations([DeviceRegistration])
         /// To `read`; nil when there is none.
@@ -101,7 +101,7 @@ struct Registrar: Sendable {
     }
 
     /// The first step.
-    func start() -> Step {
+    package func start() -> Step {
         switch purpose {
         case .create(let newID, nil): .end(.id(newID))
         case .create(_, let handle?): .ask(.find(handle: handle.text, platform: handle.platform))

@@ -54,7 +54,7 @@ struct NotifyQuery: Sendable, Equatable {
 /// The body of `POST /api/notifications`: one JSON string.
 enum NotifyBody {
     /// The most bytes of a body.
-    static let maximumByteCount = JSONBody.maximumByteCount
+    package static let maximumByteCount = JSONBody.maximumByteCount
 
     /// Reads a body.
     ///

@@ -7,7 +7,7 @@ struct NotifyRequest: Sendable, Equatable {
     private static let maximumLabelLength = 64
 
     /// The request's id.
-    var id: String
+    package var id: String
     /// Who is to get it.
     var recipient: UserTag
     /// Who sends it; becomes the label `from`.

@@ -1,11 +1,11 @@
 import Basics
 import FanOut
-import GatewayAPI
+package import GatewayAPI
 import HTTPServing
 import PushModel
 
 /// Serves `/api/notifications`: reads a call and has its request sent, or gives the text of a secure push.
-struct NotifyRoute: Sendable {
+package struct NotifyRoute: Sendable {
     private let users: UserTags
     private let sending: Sending
     private let messages: SecureMessages
@@ -14,7 +14,7 @@ struct NotifyRoute: Sendable {
     /// Milliseconds.
     private let timeToLive: Int64
 
-    init(_ configuration: GatewayConfiguration, users: UserTags, sending: Sending, messages: SecureMessages) {
+    package init(_ configuration: GatewayConfiguration, users: UserTags, sending: Sending, messages: SecureMessages) {
         self.users = users
         self.sending = sending
         self.messages = messages
@@ -26,7 +26,7 @@ struct NotifyRoute: Sendable {
     /// Answers a call of `POST /api/notifications`, now or later; waits for nothing.
     ///
     /// The text of a secure push is written first, because the id that is sent in its place says where it is.
-    func answer(_ call: APICall) {
+    package func answer(_ call: APICall) {
         do throws(APIProblem) {
             let query = try NotifyQuery(call.request.percentDecodedQuery, isAlwaysSecure: isAlwaysSecure)
             let body = try NotifyBody.text(call.request.body, contentType: call.request.headers.single("Content-Type"))
@@ -50,7 +50,7 @@ struct NotifyRoute: Sendable {
     }
 
     /// Answers a call of `GET /api/notifications/{id}`, now or later; waits for nothing.
-    func answer(_ call: APICall, textOf id: String) {
+    package func answer(_ call: APICall, textOf id: String) {
         messages.read(id, for: users.tag(of: call.caller.name), reply: call.reply)
     }
 

@@ -26,7 +26,7 @@ struct SendOutcome: Sendable {
         case written(topic: String, partition: Int32, offset: Int64?)
 
         /// The place of the record, where Kafka has said it.
-        var place: (topic: String, partition: Int32, offset: Int64)? {
+        package var place: (topic: String, partition: Int32, offset: Int64)? {
             guard case .written(let topic, let partition, let offset?) = self else { return nil }
             return (topic, partition, offset)
         }
@@ -88,7 +88,7 @@ struct SendOutcome: Sendable {
     }
 
     /// The answer after the hub was asked. A notification that is missing in `telemetry` was not reported.
-    func answer(telemetry: [String: NotificationTelemetry]) -> APIAnswer {
+    package func answer(telemetry: [String: NotificationTelemetry]) -> APIAnswer {
         guard let result = conclusion else { return resultPending }
         var ends = known(in: result)
         for call in unknown(in: result) {

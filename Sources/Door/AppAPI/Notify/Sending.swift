@@ -1,10 +1,10 @@
 import Basics
 import Delivery
 import EventLoop
-import GatewayAPI
-import Kafka
+package import GatewayAPI
+package import Kafka
 import Observability
-import Publishing
+package import Publishing
 import PushModel
 import Synchronization
 
@@ -12,11 +12,11 @@ import Synchronization
 ///
 /// The wait for a request's result begins before it is written, so that none comes unseen. Until results are read for the first time,
 /// nothing is sent.
-final class Sending: Sendable {
+package final class Sending: Sendable {
     /// The longest time between two turns of the thread that writes records. Opening another producer may take some seconds of it.
     private static let turnLimit = Duration.seconds(30)
 
-    let producer: RequestProducer
+    package let producer: RequestProducer
     private let places = SendPlaces()
     private let results: ResultFollower.Configuration
     private let follower = Mutex<ResultFollower?>(nil)
@@ -36,7 +36,7 @@ final class Sending: Sendable {
     private let loggedRefusals = Mutex(0)
 
     /// Makes one that sends nothing yet. `lanes` ask the hub for telemetry. Kafka's client may refuse the configuration.
-    init(_ configuration: GatewayConfiguration, lanes: HubLanes, services: GatewayServices) throws(KafkaError) {
+    package init(_ configuration: GatewayConfiguration, lanes: HubLanes, services: GatewayServices) throws(KafkaError) {
         producer = try RequestProducer(configuration.kafka, topics: configuration.requestTopics, now: services.now)
         results = ResultFollower.Configuration(configuration.kafka, topic: configuration.topics.results)
         writer = Mutex(RequestWriter(topics: configuration.requestTopics, source: GatewayConfiguration.source))
@@ -50,7 +50,7 @@ final class Sending: Sendable {
 
     /// Begins to read results for a listener, once, whether or not Kafka is there. `begin` gets their reader before anything is written. `turn`
     /// is called several times a second in the producer's thread, and must not block.
-    func start(
+    package func start(
         for listener: any ResultListener, begin: (ResultFollower) -> Void, turn: @escaping @Sendable () -> Void
     ) {
         let reader = ResultFollower(results, listener: listener)
@@ -68,7 +68,7 @@ final class Sending: Sendable {
 
     /// Ends it: records that are on their way are written, and whoever still waits is answered with what is known. Takes some
     /// seconds at most.
-    func stop() {
+    package func stop() {
         // First, so that it is known whether the requests of those who wait are written.
         producer.stop()
         follower.withLock { $0 }?.close()
@@ -78,7 +78,9 @@ final class Sending: Sendable {
     func openAgain() { producer.openAgain() }
 
     /// True for a result of a send: no back end publishes as this source.
-    private static func isOwn(_ result: ResultRecord) -> Bool { result.source == GatewayConfiguration.source && result.tenant == nil }
+    private static func isOwn(_ result: ResultRecord) -> Bool {
+        result.source == GatewayConfiguration.source && result.tenant == nil
+    }
 
     /// When a call that comes now is answered at the latest.
     var deadline: MonotonicTime { MonotonicTime.now().advanced(by: wait) }

@@ -1,16 +1,22 @@
-import FanOut
+package import FanOut
 import Foundation
 import GatewayAPI
 import HTTPServing
 
 /// Serves `/api/register`: a registrar decides, and its calls are made on a lane of the hub.
-struct RegisterRoute: Sendable {
+package struct RegisterRoute: Sendable {
     let users: UserTags
     let rules: TagRules
     let lanes: HubLanes
 
+    package init(users: UserTags, rules: TagRules, lanes: HubLanes) {
+        self.users = users
+        self.rules = rules
+        self.lanes = lanes
+    }
+
     /// Answers a call of `/api/register`, now or later; waits for nothing.
-    func answer(_ call: APICall) {
+    package func answer(_ call: APICall) {
         do throws(APIProblem) {
             let (registrar, key) = try self.registrar(for: call)
             // What needs no hub waits for no lane.

@@ -3,7 +3,7 @@ import Basics
 /// The id by which an app fetches the text of a secure push: 128 random bits, and the place of the record that has the text.
 ///
 /// The random bits open that record, so the id is a secret: no description shows it. Whether they are right shows the record alone.
-struct SecureID: Sendable, Equatable {
+package struct SecureID: Sendable, Equatable {
     /// How many random bytes an id has.
     static let secretByteCount = 16
     private static let byteCount = secretByteCount + 4 + 8
@@ -66,7 +66,7 @@ struct SecureID: Sendable, Equatable {
 }
 
 extension SecureID: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    var description: String { "SecureID(redacted)" }
-    var debugDescription: String { description }
-    var customMirror: Mirror { Mirror(self, children: [:]) }
+    package var description: String { "SecureID(redacted)" }
+    package var debugDescription: String { description }
+    package var customMirror: Mirror { Mirror(self, children: [:]) }
 }

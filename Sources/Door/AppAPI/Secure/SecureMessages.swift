@@ -1,19 +1,19 @@
 import Crypto
 import EventLoop
-import FanOut
-import GatewayAPI
+package import FanOut
+package import GatewayAPI
 import Kafka
 
 /// Keeps the texts of secure push in a topic of Kafka, encrypted, and gives each to the user whom it is for.
 ///
 /// Callers wait neither to write nor to read. What a gateway wrote any other can read.
-final class SecureMessages: Sendable {
+package final class SecureMessages: Sendable {
     private let topic: String
     private let producer: RequestProducer
     private let reader: RecordReader
 
     /// Makes one that writes texts to `topic` by `producer`, and reads them by `reader`.
-    init(_ topic: String, producer: RequestProducer, reader: RecordReader) {
+    package init(_ topic: String, producer: RequestProducer, reader: RecordReader) {
         self.topic = topic
         self.producer = producer
         self.reader = reader
@@ -65,7 +65,7 @@ final class SecureMessages: Sendable {
     /// The text of a record, or 404 for whoever asks with another id, is another user, or comes too late.
     ///
     /// An id has no check of its own that one could see without its record: only the record opens by the id's random bits.
-    static func answer(_ record: StoredRecord?, to id: SecureID, of user: UserTag) -> APIAnswer {
+    package static func answer(_ record: StoredRecord?, to id: SecureID, of user: UserTag) -> APIAnswer {
         guard let record, let written = record.timestamp,
             written >= WallClock.millisecondsSince1970() - SecureText.lifetime, let value = record.value,
             let found = try? SecureText.opened(value, by: id.secret), found.user == user.folded

@@ -2,7 +2,7 @@ import Crypto
 import FanOut
 
 /// A text of secure push, and the user who may read it: what a record of the topic has, encrypted, as its value.
-struct SecureText: Sendable, Equatable {
+package struct SecureText: Sendable, Equatable {
     /// How long a text can be read after its record was written, in milliseconds.
     static let lifetime: Int64 = 86_400_000
     /// What the key is for; another layout of records needs another one.
@@ -49,7 +49,7 @@ struct SecureText: Sendable, Equatable {
 
 extension SecureText: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// Says what it is; neither user nor text.
-    var description: String { "SecureText(redacted)" }
-    var debugDescription: String { description }
-    var customMirror: Mirror { Mirror(self, children: [:]) }
+    package var description: String { "SecureText(redacted)" }
+    package var debugDescription: String { description }
+    package var customMirror: Mirror { Mirror(self, children: [:]) }
 }

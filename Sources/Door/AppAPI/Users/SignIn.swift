@@ -1,18 +1,18 @@
-import Basics
-import Crypto
+package import Basics
+package import Crypto
 import Dispatch
 import EventLoop
-import GatewayAPI
+package import GatewayAPI
 import Observability
 import Synchronization
-import Users
+package import Users
 
 /// Tells who a client is from name and password (RFC 7617).
 ///
 /// A password takes a processor for some 50 ms. So one thread checks them, a right one is remembered, those who failed wait before they
 /// are checked again, and those who wait take turns. Any thread may ask, and none waits.
-final class SignIn: Sendable {
-    enum Outcome: Sendable, Equatable {
+package final class SignIn: Sendable {
+    package enum Outcome: Sendable, Equatable {
         case signedIn(Caller)
         /// There are no credentials, or they are wrong.
         case refused
@@ -52,7 +52,7 @@ final class SignIn: Sendable {
 
     /// Makes one whose thread does not run yet. Passwords wait until it does. No one may sign in without `users`, and with
     /// `allowsDemo` everybody whose password is the name. It fails when there is no entropy.
-    init(_ users: UsersSource?, allowsDemo: Bool, services: GatewayServices) throws(CryptoError) {
+    package init(_ users: UsersSource?, allowsDemo: Bool, services: GatewayServices) throws(CryptoError) {
         self.users = users
         self.allowsDemo = allowsDemo
         self.services = services
@@ -60,14 +60,14 @@ final class SignIn: Sendable {
     }
 
     /// Starts the thread that checks passwords; it holds `self` until ``stop()``.
-    func start() {
+    package func start() {
         thread.start(named: "pushfan-sign-in") { [self] in
             while let check = take() { check.then(outcome(of: check)) }
         }
     }
 
     /// Ends the thread, and waits up to 1 s for the check that is running; those that wait hear nothing any more.
-    func stop() {
+    package func stop() {
         // Returned, so that what it holds ends outside the lock.
         _ = waiting.withLock { waiting -> CheckTurns<Check> in
             defer { waiting.turns = CheckTurns() }
@@ -80,7 +80,7 @@ final class SignIn: Sendable {
 
     /// Checks the value of an `Authorization` header. `then` gets what came of it, once: before this returns where no password
     /// has to be checked, else on the thread that checks.
-    func check(_ authorization: String?, from address: NumericAddress?, then: @escaping @Sendable (Outcome) -> Void) {
+    package func check(_ authorization: String?, from address: NumericAddress?, then: @escaping @Sendable (Outcome) -> Void) {
         guard let authorization, let credentials = BasicCredentials(authorization: authorization) else {
             return then(count(.refused, as: "refused"))
         }

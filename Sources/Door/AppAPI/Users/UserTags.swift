@@ -1,13 +1,13 @@
-import Basics
+package import Basics
 import EventLoop
-import FanOut
-import Users
+package import FanOut
+package import Users
 
 /// Makes the tag of a user's devices from the user's name as a caller wrote it.
 ///
 /// A name finds its user by the rule by which names are unique: without regard to case, and to how a letter is composed. The tag is
 /// made of the name as the users file has it.
-struct UserTags: Sendable {
+package struct UserTags: Sendable {
     let pattern: UserTag.Pattern
     private let users: UsersSource?
     private let foldsOthers: Bool
@@ -15,7 +15,7 @@ struct UserTags: Sendable {
 
     /// Makes tags by a pattern. With `allowsDemo` people sign in whom no file has. Their names are brought into small letters, so
     /// that all spellings find them, too.
-    init(
+    package init(
         _ pattern: UserTag.Pattern, of users: UsersSource? = nil, allowsDemo: Bool = false,
         now: @escaping @Sendable () -> MonotonicTime = { MonotonicTime.now() }
     ) {

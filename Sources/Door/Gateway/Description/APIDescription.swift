@@ -1,4 +1,7 @@
+internal import GatewayAPI
 internal import HTTPServing
+internal import Page
+internal import PublishAPI
 public import PushModel
 
 /// The description of the gateway's API for machines (OpenAPI 3.1), made of `APIOperation`'s rows.

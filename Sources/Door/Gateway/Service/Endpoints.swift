@@ -1,7 +1,11 @@
+import AppAPI
 import Delivery
 import FanOut
+import GatewayAPI
 import HTTPServing
 import Kafka
+import OperatorAPI
+import PublishAPI
 import Publishing
 import Users
 
@@ -82,9 +86,7 @@ struct APIEndpoints: Endpoints {
         let tags = UserTags(pattern, of: users, allowsDemo: configuration.allowsDemoSignIn, now: services.now)
         let rules = TagRules(users: pattern, reserved: configuration.reservedTags)
         register = RegisterRoute(users: tags, rules: rules, lanes: lanes)
-        records = RecordReader(services.log) { [kafka = configuration.kafka] () throws(KafkaError) -> any RecordSource in
-            try KafkaRecords(kafka)
-        }
+        records = RecordReader(services.log, from: configuration.kafka)
         let messages = SecureMessages(configuration.topics.secure, producer: sending.producer, reader: records)
         let cancelling = RequestCancelling(topic: configuration.topics.control) {
             [producer = sending.producer, topic = configuration.topics.control] (record, moment, report) throws(KafkaError) in
@@ -117,10 +119,7 @@ struct APIEndpoints: Endpoints {
         publishing = try PublishRoute(
             configuration, producer: sending.producer, threads: reading, idempotency: idempotency, lookups: lookups,
             services: services)
-        reach = RetryReachMonitor(RetryReach(offsets: configuration.dedupeReach), log: services.log) {
-            [producer = sending.producer, topics = configuration.requestTopics] () throws(KafkaError) in
-            try TopicRate(of: topics, asking: producer.current)
-        }
+        reach = RetryReachMonitor(configuration, log: services.log, asking: sending.producer)
     }
 
     func answer(_ call: APICall) {

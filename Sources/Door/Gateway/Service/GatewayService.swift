@@ -1,9 +1,13 @@
+import AppAPI
 import Crypto
 import Dispatch
 import EventLoop
+public import GatewayAPI
 public import HTTPServing
 import HubREST
 import Observability
+import Page
+import PublishAPI
 import Synchronization
 import Users
 

@@ -1,1 +1,4 @@
+import Page
+import PublishAPI
+
 extension KeySignIn: SessionKeys {}

@@ -1,5 +1,7 @@
+import GatewayAPI
 import HTTPServing
 import Keys
+import Page
 
 extension Routes {
     /// The fault of a call's key by its form, or of its cookie by the place that the call comes from. Nil for one that may be right.

@@ -1,6 +1,11 @@
+import AppAPI
+import GatewayAPI
 import HTTPServing
 import Keys
 import Observability
+import OperatorAPI
+import Page
+import PublishAPI
 import Users
 
 /// Finds the route of each request, has its caller sign in, and hands it on.

@@ -53,7 +53,7 @@ package struct APIAnswer: Sendable, Equatable {
 
     /// The answer with the page of its problem below the address `docs` as `type` (RFC 9457, section 3.1.1), or unchanged without
     /// either.
-    func documented(at docs: String?) -> APIAnswer {
+    package func documented(at docs: String?) -> APIAnswer {
         guard let docs, let code, body.first == UInt8(ascii: "{") else { return self }
         var json = ByteWriter(capacity: body.count + docs.utf8.count + code.utf8.count + 16)
         json.append("{\"type\":", json: docs + code)
@@ -65,7 +65,7 @@ package struct APIAnswer: Sendable, Equatable {
     }
 
     /// The answer as the server sends it.
-    var response: HTTPServerResponse {
+    package var response: HTTPServerResponse {
         var response = HTTPServerResponse(status: status, headers: headers, body: body)
         response.upkeep = upkeep
         return response

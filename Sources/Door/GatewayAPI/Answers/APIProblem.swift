@@ -40,7 +40,7 @@ public struct APIProblem: Error, Sendable, Equatable {
     /// The address at which that request can be asked about.
     public var location: String?
     /// The most requests that the key's rate ever allows at once, where it is the key's rate that refuses. Not part of the answer.
-    var burst: Int?
+    package var burst: Int?
     /// The reason in full, for the log alone.
     package var cause: String?
 
@@ -79,16 +79,18 @@ extension APIProblem {
     }
 
     /// 400 for a header field that is there more than once and is no list.
-    static func repeatedField(_ name: String) -> APIProblem { invalid("The header field \(name) is there more than once.") }
+    package static func repeatedField(_ name: String) -> APIProblem {
+        invalid("The header field \(name) is there more than once.")
+    }
 
     /// 401 with the challenge of RFC 7617.
     public static let unauthorized = APIProblem(401, code: .unauthorized, detail: "Log in with a name and its password.")
 
     /// 401: no header says a key.
-    static let keyMissing = badKey("No key was sent: `Authorization: Bearer KEY` is missing.")
+    package static let keyMissing = badKey("No key was sent: `Authorization: Bearer KEY` is missing.")
 
     /// 401: a header has another scheme than keys have, or what has not the form of a key.
-    static let keyMalformed = badKey(
+    package static let keyMalformed = badKey(
         "What was sent is no key: `Authorization: Bearer KEY` must be there once, with a whole key of `pushfan keys create`.")
 
     /// 401: a key that is not valid. Why is not said.
@@ -122,7 +124,7 @@ extension APIProblem {
     }
 
     /// 405 with the methods of the path, and the route that was probably meant.
-    static func methodNotAllowed(_ methods: [String], near route: String? = nil) -> APIProblem {
+    package static func methodNotAllowed(_ methods: [String], near route: String? = nil) -> APIProblem {
         let hint = route.map { " Was \($0) meant?" } ?? ""
         var problem = APIProblem(
             405, code: .methodNotAllowed, detail: "This path takes \(methods.joined(separator: ", ")) and no other method.\(hint)"

@@ -9,6 +9,12 @@ package struct KeyHolder: Sendable {
     /// Says if the key or the session still is there, with the same rights.
     let isStillThere: @Sendable () -> Bool
 
+    package init(publisher: Publisher, client: NumericAddress?, isStillThere: @escaping @Sendable () -> Bool) {
+        self.publisher = publisher
+        self.client = client
+        self.isStillThere = isStillThere
+    }
+
     /// The holder of the shares that its calls take.
     package var claimant: Claimant { Claimant(keyID: publisher.keyID, tenant: publisher.tenant, client: ClientNetwork(client)) }
 }

@@ -1,4 +1,4 @@
-import Basics
+package import Basics
 import Synchronization
 
 /// Has the caller of a call that goes on looked at: `end` is called once when its rights are gone, unless what this returns is called before.
@@ -24,7 +24,7 @@ package final class RightsWatch: Sendable {
     private let state = Mutex(State())
 
     /// The number of streams and waits.
-    var count: Int { state.withLock { $0.held.count } }
+    package var count: Int { state.withLock { $0.held.count } }
 
     /// A number for something that will be held.
     func newNumber() -> Int {
@@ -52,7 +52,7 @@ package final class RightsWatch: Sendable {
     }
 
     /// Ends what its caller may not have any more. To be called several times a second.
-    func tick(at now: MonotonicTime) {
+    package func tick(at now: MonotonicTime) {
         let all = state.withLock { state -> [Int: Held] in
             guard now >= state.next else { return [:] }
             state.next = now.advanced(byNanoseconds: Self.interval)

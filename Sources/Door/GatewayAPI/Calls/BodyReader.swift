@@ -11,7 +11,9 @@ package struct BodyReader {
     /// Reads the body of a call that may have these members. None is an empty object.
     ///
     /// - Throws: 400, 413 and 415 for what is no JSON.
-    package init(_ call: HTTPServerRequest, atMost limit: Int = JSONBody.maximumByteCount, members names: [String]) throws(APIProblem) {
+    package init(_ call: HTTPServerRequest, atMost limit: Int = JSONBody.maximumByteCount, members names: [String])
+        throws(APIProblem)
+    {
         guard !call.body.isEmpty else {
             document = JSONDocument()
             return

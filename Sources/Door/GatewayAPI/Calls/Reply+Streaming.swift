@@ -1,4 +1,4 @@
-import HTTPServing
+package import HTTPServing
 
 extension AnswerStream: EventSink {}
 
@@ -21,7 +21,7 @@ extension Reply {
 
 extension HTTPServerResponse {
     /// A stream of events with room for the last event of each kind at once, and for further ones while its reader is slow.
-    static func events(
+    package static func events(
         _ head: APIAnswer, onEnd: @escaping @Sendable () -> Void
     ) -> (response: HTTPServerResponse, stream: AnswerStream) {
         stream(status: head.status, headers: head.headers, capacity: 4 * EventFrames.limit, onEnd: onEnd)

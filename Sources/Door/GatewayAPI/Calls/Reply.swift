@@ -1,4 +1,4 @@
-import Basics
+package import Basics
 package import HTTPServing
 import Observability
 import Synchronization
@@ -20,7 +20,7 @@ package final class Reply: Sendable {
     package var isCongested: Bool { responder.isCongested }
 
     /// The reply to a request that has just come.
-    init(_ responder: Responder, route: String, services: GatewayServices) {
+    package init(_ responder: Responder, route: String, services: GatewayServices) {
         self.responder = responder
         self.route = route
         self.services = services
@@ -45,7 +45,7 @@ package final class Reply: Sendable {
 
 extension GatewayServices {
     /// Counts an answer to a request that came at `started`.
-    func count(_ response: HTTPServerResponse, on route: String, since started: MonotonicTime) {
+    package func count(_ response: HTTPServerResponse, on route: String, since started: MonotonicTime) {
         metrics.requests.series([route, String(response.status)]).increment()
         metrics.requestDuration.series([route]).observe(nanoseconds: now().nanoseconds(since: started))
     }

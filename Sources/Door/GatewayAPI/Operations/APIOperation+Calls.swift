@@ -3,7 +3,7 @@ package import Keys
 
 extension APIOperation.Row {
     /// Checks the right of a key to call it: 403 that names the scope, or says that the key has a tenant.
-    func checkRights(scopes: Set<Scope>, tenant: String?) throws(APIProblem) {
+    package func checkRights(scopes: Set<Scope>, tenant: String?) throws(APIProblem) {
         guard case .key(let needed, let concernsAllTenants) = access else { return }
         guard needed.contains(where: scopes.contains) else { throw .forbiddenScope(needed[0]) }
         guard tenant == nil || !concernsAllTenants else { throw .notForTenants }

@@ -12,7 +12,7 @@ extension APIOperation {
 
     /// The route that a call with a wrong path or method probably meant, as in `` `POST /v1/requests` ``, or nil. Nothing of the
     /// call is in it. The length of the path does not matter for what this costs.
-    static func nearest(to method: String, at path: Substring) -> String? {
+    package static func nearest(to method: String, at path: Substring) -> String? {
         let forms = forms(of: path)
         var best: (cost: Int, letters: Int, text: String)?
         for place in places {

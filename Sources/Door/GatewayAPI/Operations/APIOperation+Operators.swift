@@ -291,7 +291,7 @@ extension APIOperation {
             example: (["items": example] as JSONTree).adding(examples))
     }
 
-    static func events(_ example: String) -> Content {
+    package static func events(_ example: String) -> Content {
         Content(mediaType: "text/event-stream", schema: JSONSchema.text(), example: .text(example))
     }
 

@@ -5,11 +5,11 @@ import PushModel
 // The rows of `/`, `/api` and `/ui` (page Gateway).
 extension APIOperation {
     /// The text for a browser.
-    static let welcomeText =
+    package static let welcomeText =
         "pushfan gateway\nApps register at /api/register and notify at /api/notifications. Back ends publish at /v1/requests.\n"
 
     /// The version of OpenAPI.
-    static let openAPIVersion = "3.1.0"
+    package static let openAPIVersion = "3.1.0"
 
     /// The words of the tutorials' apps for platforms, which are the usual ones.
     private static let platforms = ["apns", "fcm", "gcm", "fcmv1", "wns", "browser"]

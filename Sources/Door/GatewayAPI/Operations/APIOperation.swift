@@ -1,5 +1,5 @@
-internal import Keys
-internal import PushModel
+package import Keys
+package import PushModel
 
 /// An operation of the gateway: each has a row, and each row is a route. The operations of a room are one type, so that the compiler asks
 /// for a handler of each.
@@ -17,10 +17,10 @@ package enum APIOperation: Sendable, Hashable, CaseIterable {
     ].flatMap { $0 }
 
     /// Those of the API: the page has routes, and is no part of it.
-    static let described = allCases.filter { if case .page = $0 { false } else { true } }
+    package static let described = allCases.filter { if case .page = $0 { false } else { true } }
 
     /// Its name in the description.
-    var name: String { ofRoom.rawValue }
+    package var name: String { ofRoom.rawValue }
 
     /// Its row of the table.
     package var row: Row { ofRoom.row }
@@ -153,25 +153,25 @@ extension APIOperation {
 extension APIOperation {
     /// The row of one operation.
     package struct Row: Sendable {
-        let method: String
+        package let method: String
         /// The path, with a parameter in braces.
-        let path: String
+        package let path: String
         /// A short word, safe as a metric's label.
-        let label: String
-        let summary: String
-        var access = Access.user
+        package let label: String
+        package let summary: String
+        package var access = Access.user
         package var work = Work.none
         /// The most bytes of a body.
-        var bodyLimit = JSONBody.maximumByteCount
-        var parameters: [Parameter] = []
+        package var bodyLimit = JSONBody.maximumByteCount
+        package var parameters: [Parameter] = []
         package var body: Content?
-        let answers: [Answer]
+        package let answers: [Answer]
         /// Those of the operation alone. `allProblems` has the others, too.
         var problems: [Problem] = []
     }
 
     /// The callers that it admits.
-    enum Access: Sendable, Equatable {
+    package enum Access: Sendable, Equatable {
         /// Anybody, without credentials.
         case anyone
         /// Users with name and password (RFC 7617).
@@ -199,45 +199,45 @@ extension APIOperation {
     }
 
     package struct Parameter: Sendable {
-        enum Place: String, Sendable {
+        package enum Place: String, Sendable {
             case path, query, header
         }
 
-        let name: String
-        var place = Place.query
-        let schema: JSONTree
-        let summary: String
-        let example: String
+        package let name: String
+        package var place = Place.query
+        package let schema: JSONTree
+        package let summary: String
+        package let example: String
 
         /// True for a yes or no, which is yes where it has no value.
-        var isFlag: Bool { schema == JSONSchema.boolean }
+        package var isFlag: Bool { schema == JSONSchema.boolean }
     }
 
     /// A body, or what an answer has.
     package struct Content: Sendable {
-        var mediaType = "application/json"
-        let schema: JSONTree
-        let example: JSONTree
-        var isRequired = true
+        package var mediaType = "application/json"
+        package let schema: JSONTree
+        package let example: JSONTree
+        package var isRequired = true
     }
 
     package struct Answer: Sendable {
-        var status = 200
-        let summary: String
-        var content: Content?
+        package var status = 200
+        package let summary: String
+        package var content: Content?
     }
 
     package struct Problem: Sendable, Equatable {
-        let status: Int
-        var codes: [APIProblem.Code] = []
+        package let status: Int
+        package var codes: [APIProblem.Code] = []
         /// True if it can have the codes of results, too.
-        var hasResultCodes = false
+        package var hasResultCodes = false
     }
 }
 
 extension APIOperation.Row {
     /// The problems of the operation, those included that its access and its body bring, by status.
-    var allProblems: [APIOperation.Problem] {
+    package var allProblems: [APIOperation.Problem] {
         var all: [APIOperation.Problem] = [
             .init(status: 400, codes: [.invalidRequest]), .init(status: 431, codes: [.headerTooLarge]),
             .init(status: 500, codes: [.internal]), .init(status: 503, codes: [.overloaded, .stopping]),

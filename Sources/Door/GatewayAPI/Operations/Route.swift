@@ -2,33 +2,33 @@ import Basics
 import HTTPServing
 
 /// A route of the table: an operation, with the parameter of the path that led there.
-struct Route: Sendable, Equatable {
-    let operation: APIOperation
+package struct Route: Sendable, Equatable {
+    package let operation: APIOperation
     package let row: APIOperation.Row
     /// The id, decoded and not looked at, or the name of a file as it came. Empty where the path has neither.
-    fileprivate(set) var id: String
+    package fileprivate(set) var id: String
 
     init(_ operation: APIOperation, id: String = "") {
         (self.operation, row, self.id) = (operation, operation.row, id)
     }
 
-    static func == (one: Route, other: Route) -> Bool { one.operation == other.operation && one.id == other.id }
+    package static func == (one: Route, other: Route) -> Bool { one.operation == other.operation && one.id == other.id }
 
     /// Whether a body says what to do; that of any other route is read past.
-    var takesBody: Bool { row.body != nil }
+    package var takesBody: Bool { row.body != nil }
 
     /// Where a request leads.
-    enum Match: Sendable, Equatable {
+    package enum Match: Sendable, Equatable {
         case route(Route)
         case otherMethods([String])
         case nowhere
 
         /// A short word, safe as a metric's label.
-        var label: String { if case .route(let route) = self { route.row.label } else { "none" } }
+        package var label: String { if case .route(let route) = self { route.row.label } else { "none" } }
     }
 
     /// Finds the route of a request. Methods have a case (RFC 9110, 9.1), HEAD leads where GET does (9.3.2), and the path has its escapes.
-    static func match(_ method: String, path: Substring) -> Match {
+    package static func match(_ method: String, path: Substring) -> Match {
         guard let (routes, id) = RouteTable.shared.routes(of: path) else { return .nowhere }
         let sought = method == "HEAD" ? "GET" : method
         guard var found = routes.first(where: { $0.row.method == sought }) else {
@@ -115,7 +115,7 @@ enum PathSegment {
         (id == "." || id == ".." || id.hasPrefix("~") ? "~" : "") + PercentEncoding.encoded(id)
     }
 
-    static func id(of text: some StringProtocol) -> String {
+    package static func id(of text: some StringProtocol) -> String {
         let id = PercentEncoding.decoded(String(text))
         return id.hasPrefix("~") && id.utf8.count > 1 ? String(id.dropFirst()) : id
     }

@@ -17,7 +17,7 @@ struct ProducerQueue: Sendable {
     package static let limit = 100_000
 
     /// Records that are handed over and not reported.
-    private(set) var count = 0
+    package private(set) var count = 0
     /// How many records were refused.
     private(set) var refusedCount = 0
     /// Since when no record was confirmed in time although one waited; nil where the queue is known to move.

@@ -1,4 +1,4 @@
-import Basics
+package import Basics
 package import Kafka
 
 package struct StoredPlace: Sendable, Hashable {
@@ -17,9 +17,9 @@ package struct StoredPlace: Sendable, Hashable {
 ///
 /// An answer of a broker holds for good where it says that a place is there: records stay where they are. That a place is not there holds
 /// only for places that were shown before the broker was asked, because whoever shows one learnt it after its record was written.
-struct RecordPlaces: Sendable {
+package struct RecordPlaces: Sendable {
     /// A number that says which places there are.
-    enum Bound: Sendable, Hashable {
+    package enum Bound: Sendable, Hashable {
         case partitionCount(topic: String)
         /// The offset behind a partition's last record.
         case end(TopicPartition)

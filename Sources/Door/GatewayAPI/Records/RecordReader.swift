@@ -1,8 +1,8 @@
 import Basics
 import Dispatch
 import EventLoop
-import Kafka
-import Observability
+package import Kafka
+package import Observability
 import Synchronization
 
 /// Reads single records by their places, several at a time; those who ask take turns, and none has more than half of the threads.
@@ -47,6 +47,11 @@ package final class RecordReader: Sendable {
     private let questions = BoundedQueue<Question>(limit: RecordReader.limit)
     private let places = Mutex(RecordPlaces())
     private let threads = (0..<RecordReader.threadCount).map { _ in ServiceThread() }
+
+    /// Makes one whose threads do not run yet, and each of which reads from brokers by a client of its own.
+    package convenience init(_ log: Log, from kafka: KafkaConfiguration) {
+        self.init(log) { () throws(KafkaError) in try KafkaRecords(kafka) }
+    }
 
     /// Makes one whose threads do not run yet. `patience` is the wait of a call for Kafka, the time before its turn included.
     /// Each thread opens a source.

@@ -1,7 +1,7 @@
-import Kafka
+package import Kafka
 
 /// Asks brokers for single records, as ``RecordReader`` needs it. Belongs to one thread.
-protocol RecordSource: AnyObject {
+package protocol RecordSource: AnyObject {
     /// The value of a bound as the brokers know it now, from 0. The partition is there. It fails where the topic is missing or
     /// not allowed, or no broker answered in time.
     func value(of bound: RecordPlaces.Bound, timeout: Duration) throws(KafkaError) -> Int64
@@ -21,7 +21,7 @@ package struct StoredRecord: Sendable {
     package var headers: [(name: [UInt8], value: [UInt8]?)] = []
 }
 
-final class KafkaRecords: RecordSource {
+package final class KafkaRecords: RecordSource {
     /// Never reached while records are fetched in small portions, and it must not be: the client would pause for 1 s.
     private static let readAhead = 64 << 20
     /// One record is wanted, not those behind it. The wait for those at the partition's end would hold up the next question.

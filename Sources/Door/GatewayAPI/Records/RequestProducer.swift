@@ -91,7 +91,7 @@ package final class RequestProducer: Sendable {
     package var recordRefusals: [RecordRefusal] { state.withLock { $0.recordRefusals } }
 
     /// The producer that writes now.
-    var current: Producer { state.withLock { $0.producer } }
+    package var current: Producer { state.withLock { $0.producer } }
 
     /// For how long no record was confirmed in time although one waited, in nanoseconds, and how many records were refused for
     /// that.

@@ -39,7 +39,8 @@ package struct Asker: Sendable, Equatable {
     package var mayOperate = false
 
     package init(
-        keyID: String, source: String, tenant: String? = nil, mayPublish: Bool, mayRead: Bool, mayReadPayload: Bool = false, mayOperate: Bool = false
+        keyID: String, source: String, tenant: String? = nil, mayPublish: Bool, mayRead: Bool, mayReadPayload: Bool = false,
+        mayOperate: Bool = false
     ) {
         self.keyID = keyID
         self.source = source

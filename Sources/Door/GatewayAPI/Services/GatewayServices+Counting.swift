@@ -19,4 +19,3 @@ extension Producer.Delivery {
         }
     }
 }
-

@@ -20,7 +20,7 @@ public struct GatewayServices: Sendable {
     /// Gives the comment on a key of the keys file by the key's id.
     package var comment: @Sendable (String) -> String? = { _ in nil }
     /// The address before a code, where pages say what it means (`gateway.docs_url`); nil for none.
-    var docsURL: String?
+    package var docsURL: String?
 
     /// The services of one gateway.
     public init(metrics: GatewayMetrics, log: Log, health: Health) {

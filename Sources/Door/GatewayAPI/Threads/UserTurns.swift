@@ -46,7 +46,7 @@ struct UserTurns<Work: Sendable>: Sendable {
     private var users: [Name: User] = [:]
     private var groups: [Name: Group] = [:]
     /// What is not done yet, of all users.
-    private(set) var count = 0
+    package private(set) var count = 0
 
     /// No user has work. `lineLimit`, at least 1, is how much of one user may be in line or being done at a time, `userLimit` how
     /// much of one user may be there in all, `groupLimits` the same two of one group, and `limit` of all.

@@ -75,7 +75,7 @@ final class EventStreams: Sendable {
     }
 
     /// The number of streams.
-    var count: Int { state.withLock { $0.streams.count } }
+    package var count: Int { state.withLock { $0.streams.count } }
 
     /// The subjects of all streams.
     var subjects: Set<String> { state.withLock { Set($0.streams.values.map(\.subject)) } }

@@ -1,27 +1,40 @@
-import GatewayAPI
-import HTTPServing
+package import GatewayAPI
+package import HTTPServing
 import Keys
-import Users
+package import Users
 
 /// A call of a back end that finds, repairs or shows how workers are. Its key is right.
-struct OperatorCall: Sendable {
-    let operation: APIOperation.Operate
+package struct OperatorCall: Sendable {
+    package let operation: APIOperation.Operate
     /// The id in its path, empty where there is none.
-    let id: String
+    package let id: String
     /// The call, whole.
     let request: HTTPServerRequest
-    let publisher: Publisher
+    package let publisher: Publisher
     /// Takes the answer. What comes after the first is ignored.
-    let answer: @Sendable (APIAnswer) -> Void
+    package let answer: @Sendable (APIAnswer) -> Void
     /// Begins an answer whose body is written later.
     let stream: EventStreaming
     /// The network that it comes from, or nil where that is not known.
     var client: ClientNetwork?
 
+    package init(
+        operation: APIOperation.Operate, id: String, request: HTTPServerRequest, publisher: Publisher,
+        answer: @escaping @Sendable (APIAnswer) -> Void, stream: @escaping EventStreaming, client: ClientNetwork? = nil
+    ) {
+        self.operation = operation
+        self.id = id
+        self.request = request
+        self.publisher = publisher
+        self.answer = answer
+        self.stream = stream
+        self.client = client
+    }
+
     /// The holder of the shares that it takes.
     var claimant: Claimant { Claimant(keyID: publisher.keyID, tenant: publisher.tenant, client: client) }
 
-    func refuse(_ problem: APIProblem) { answer(APIAnswer(problem)) }
+    package func refuse(_ problem: APIProblem) { answer(APIAnswer(problem)) }
 
     /// The query's members, or those of a search's body. Another name, and one that is there twice, is 400, and 422 in a body.
     func query() throws(APIProblem) -> [String: String] {
@@ -49,7 +62,8 @@ struct OperatorCall: Sendable {
 }
 
 extension OperatorCall {
-    init(_ operation: APIOperation.Operate, of id: String, request: HTTPServerRequest, by holder: KeyHolder, reply: Reply) {
+    package init(_ operation: APIOperation.Operate, of id: String, request: HTTPServerRequest, by holder: KeyHolder, reply: Reply)
+    {
         let upkeep = operation.upkeep
         self.init(
             operation: operation, id: id, request: request, publisher: holder.publisher,

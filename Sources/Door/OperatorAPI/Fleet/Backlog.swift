@@ -24,7 +24,7 @@ extension History {
         fileprivate static let (delayed, held) = ("delayed", "held")
 
         /// One of ``names``.
-        let name: String
+        package let name: String
         var requests = 0
         /// For how long the oldest has waited, or a delayed one been due, in milliseconds.
         var oldest = 0

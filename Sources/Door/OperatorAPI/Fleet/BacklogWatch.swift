@@ -55,7 +55,7 @@ final class BacklogWatch: Sendable {
     }
 
     /// Begins to count. `members` gives what workers report at present.
-    func start(_ members: @escaping @Sendable () -> [Fleet.Member]) {
+    package func start(_ members: @escaping @Sendable () -> [Fleet.Member]) {
         thread.start(named: "pushfan-backlog") { [self] in
             var schedule = BacklogSchedule(wall: context.now())
             while !context.isCancelled() {

@@ -53,7 +53,7 @@ final class FleetWatch: Sendable {
         self.write = write
     }
 
-    func start() {
+    package func start() {
         startBacklog()
         incidents?.start()
         thread.start(named: "pushfan-fleet") { [self] in work() }

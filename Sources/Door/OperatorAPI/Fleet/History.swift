@@ -1,6 +1,6 @@
 import Basics
 import GatewayAPI
-import PushModel
+package import PushModel
 import ResultQuery
 
 /// The events of each minute: requests published, and finished by state, calls, and the backlog. Without clock.
@@ -99,10 +99,10 @@ extension History.Minute {
 
 extension JSONDocument {
     /// A member of a record that anyone may have written: a number that is not negative, 0 if there is none.
-    func count(_ name: StaticString, of node: Node) -> Int { Self.count(integer(name, of: node)) }
+    package func count(_ name: StaticString, of node: Node) -> Int { Self.count(integer(name, of: node)) }
 
     /// A value of such a record.
-    func count(at node: Node) -> Int { Self.count(integer(at: node)) }
+    package func count(at node: Node) -> Int { Self.count(integer(at: node)) }
 
     private static func count(_ number: Int64?) -> Int { Int(min(max(number ?? 0, 0), 1 << 53)) }
 }

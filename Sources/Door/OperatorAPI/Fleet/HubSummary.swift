@@ -4,7 +4,7 @@ import Results
 
 /// One hub as all workers see it: the worst of their circuits, and the sums of their figures.
 struct HubSummary: Sendable {
-    let name: String
+    package let name: String
     private var total = WorkerPage.Hub()
     private var rate: Double?
     private var workers = 0

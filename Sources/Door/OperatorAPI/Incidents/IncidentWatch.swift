@@ -60,7 +60,7 @@ final class IncidentWatch: Sendable {
         (self.scopes, self.write) = (scopes, write)
     }
 
-    func start() {
+    package func start() {
         let began = context.now()
         thread.start(named: "pushfan-incidents") { [self] in work(since: began) }
     }
@@ -77,7 +77,7 @@ final class IncidentWatch: Sendable {
     }
 
     /// Answers a call with those that lasted at a moment or later. Blocks its thread.
-    func answer(_ call: OperatorCall) throws(APIProblem) -> APIAnswer {
+    package func answer(_ call: OperatorCall) throws(APIProblem) -> APIAnswer {
         let (since, now) = (try call.query()["since"] ?? "", context.now())
         let times = try CallerFilter(since.isEmpty ? "" : "since:\"\(since)\"", at: now, tenant: nil).filter
         let shown = incidents(since: times.since ?? .min).prefix(APILimit.incidentCount)

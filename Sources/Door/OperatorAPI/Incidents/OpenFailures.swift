@@ -62,7 +62,7 @@ final class OpenFailures: Sendable {
     func giveUp() { state.withLock { $0.isCounting = false } }
 
     /// Counts. Blocks its thread.
-    func count() {
+    package func count() {
         let start = now()
         let isOver = limit()
         let open = isIndexed() ? openFailures(ResultFilter(), after: history(until: isOver), until: isOver) : nil

@@ -2,21 +2,21 @@ import Basics
 import Delivery
 import Dispatch
 import EventLoop
-import GatewayAPI
-import Groups
+package import GatewayAPI
+package import Groups
 import HTTPServing
 import Intake
 import JobSupport
 import Observability
-import PushModel
+package import PushModel
 import Replays
-import ResultQuery
-import Results
+package import ResultQuery
+package import Results
 import Synchronization
 
 /// Answers the calls that find and repair, and show how workers are, by the code of the commands. Calls wait for nothing: threads of its own
 /// read topics and files.
-final class OperatorEndpoints: Sendable {
+package final class OperatorEndpoints: Sendable {
     /// The most streams of events. An event is sent to all of its subject one after the other.
     private static let streamLimit = 500
 
@@ -56,7 +56,7 @@ final class OperatorEndpoints: Sendable {
 
     /// Makes endpoints that read nothing yet. `write` hands a record for the topic of the history to Kafka's client, and `give` an order. A
     /// state folder that is of no use is a failure.
-    init(
+    package init(
         _ configuration: GatewayConfiguration, services: GatewayServices, held: HeldAnswers,
         give: @escaping OrderDesk.Writing, write: @escaping @Sendable ([UInt8]) -> Void
     ) throws(GatewayFailure) {
@@ -111,7 +111,7 @@ final class OperatorEndpoints: Sendable {
             addOrders: { orders.add(to: &$0, isShort: true) }, write: write)
     }
 
-    func start() {
+    package func start() {
         finding.start()
         scanning.start()
         planning.start()
@@ -134,7 +134,7 @@ final class OperatorEndpoints: Sendable {
     }
 
     /// Tells those who follow, and answers those who have waited long enough. To be called several times a second. Waits for nothing.
-    func tick() {
+    package func tick() {
         twinWaits.tick(at: now())
         replays.drafts.tick()
         replays.runs.tick()
@@ -160,16 +160,16 @@ final class OperatorEndpoints: Sendable {
     }
 
     /// Has every job end soon: plans are given up, and runs stop where they can go on later.
-    func cancel() { isStopping.set() }
+    package func cancel() { isStopping.set() }
 
     /// Waits until nothing more is handed to Kafka's client, a second at most.
-    func settle() {
+    package func settle() {
         cancel()
         fleet.waitForEnd(until: .now() + .seconds(1))
     }
 
     /// Waits for the ends of jobs, some seconds at most.
-    func stop() {
+    package func stop() {
         cancel()
         let deadline = DispatchTime.now() + .seconds(3)
         replays.runs.waitForEnds(until: deadline)
@@ -185,7 +185,7 @@ final class OperatorEndpoints: Sendable {
     }
 
     /// True if searching results costs next to nothing.
-    var isIndexCurrent: Bool { keeper?.isCurrent ?? false }
+    package var isIndexCurrent: Bool { keeper?.isCurrent ?? false }
 
     private var searching: JobThreads { isIndexCurrent ? finding : scanning }
 
@@ -203,7 +203,7 @@ final class OperatorEndpoints: Sendable {
 
     /// Searches the final result of a request that was written before anybody listened here. `then` is called once, in any thread, with nil
     /// where it could not be searched.
-    func trace(
+    package func trace(
         _ request: PublishedRequest, search: ResultSearch, then: @escaping @Sendable (ResultTracer.Answer?) -> Void
     ) {
         let owner = "\(request.owner.tenant ?? "")\n\(request.owner.source ?? "")"
@@ -221,7 +221,7 @@ final class OperatorEndpoints: Sendable {
     }
 
     /// Searches the life of a request. `then` is called once, in any thread.
-    func searchLife(
+    package func searchLife(
         of id: String, for asker: Asker, then: @escaping @Sendable (Result<FoundLife, APIProblem>) -> Void
     ) {
         let refuse: @Sendable (APIProblem) -> Void = { then(.failure($0)) }
@@ -251,7 +251,7 @@ final class OperatorEndpoints: Sendable {
     }
 
     /// Searches the twins of a request. `then` is called once, soon and in any thread, with nil where they were not found in time.
-    func findTwins(
+    package func findTwins(
         of facts: RequestFacts, publishedAt: Timestamp, for asker: Asker, then: @escaping @Sendable ([Twin]?) -> Void
     ) {
         guard let query = TwinQuery(of: facts, publishedAt: publishedAt) else { return then(nil) }
@@ -267,15 +267,15 @@ final class OperatorEndpoints: Sendable {
     }
 
     /// True if the index of results lacks the newest.
-    var isIndexBehind: Bool {
+    package var isIndexBehind: Bool {
         if case .current(_, let behind)? = keeper?.condition { behind > 0 } else { false }
     }
 
     /// The hubs as workers report them at present.
-    var hubs: [WorkerPage.Hub] { fleet.hubs }
+    package var hubs: [WorkerPage.Hub] { fleet.hubs }
 
     /// Answers a call, before it returns or later. Called on any thread.
-    func answer(_ call: OperatorCall) {
+    package func answer(_ call: OperatorCall) {
         if let threads = threads(for: call) {
             let publisher = call.publisher
             return work(on: threads, for: publisher.keyID, of: publisher.tenant, refuse: call.refuse) {
@@ -346,7 +346,7 @@ final class OperatorEndpoints: Sendable {
     }
 
     /// The orders at this moment, nil while they are not known.
-    var knownOrders: Orders? { orders.watch.orders }
+    package var knownOrders: Orders? { orders.watch.orders }
 
     /// Counts what an order concerns. `then` is called once, before this returns or later, in any thread.
     private func count(

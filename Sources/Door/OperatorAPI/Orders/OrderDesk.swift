@@ -1,21 +1,21 @@
-import GatewayAPI
+package import GatewayAPI
 import Groups
 import HTTPServing
-import Kafka
+package import Kafka
 import Observability
-import PushModel
-import Results
+package import PushModel
+package import Results
 
 /// Gives and releases orders over HTTP, and lists them. Waits for nothing.
-struct OrderDesk: Sendable {
+package struct OrderDesk: Sendable {
     /// Hands an order to Kafka's client, which calls `report` once unless this throws.
-    typealias Writing =
+    package typealias Writing =
         @Sendable (
             _ order: OrderRecord, _ report: @escaping @Sendable (Producer.Delivery) -> Void
         ) throws(KafkaError) -> Void
 
     /// Counts what an order concerns, on a thread for searches. `then` is called once, before this returns or later.
-    typealias Counting =
+    package typealias Counting =
         @Sendable (
             _ order: OrderRecord, _ call: OperatorCall, _ then: @escaping @Sendable (Result<ScopeCounts, APIProblem>) -> Void
         ) -> Void
@@ -56,7 +56,7 @@ struct OrderDesk: Sendable {
     }
 
     /// Answers a call that gives an order or releases one: once Kafka has it.
-    func answer(_ call: OperatorCall, counting: @escaping Counting) throws(APIProblem) {
+    package func answer(_ call: OperatorCall, counting: @escaping Counting) throws(APIProblem) {
         let now = watch.now
         switch call.operation {
         case .giveHold:

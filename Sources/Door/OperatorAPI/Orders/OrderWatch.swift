@@ -11,7 +11,7 @@ import Synchronization
 
 /// Knows the orders of the control topic: it reads that from its beginning and on, on a thread of its own. What this gateway writes counts
 /// as soon as Kafka has it.
-final class OrderWatch: Sendable {
+package final class OrderWatch: Sendable {
     /// The longest wait for a record before it is seen that the gateway stops.
     private static let step = Duration.milliseconds(250)
     /// The wait before another look at a topic that is missing or cannot be read.
@@ -42,7 +42,7 @@ final class OrderWatch: Sendable {
         self.log = log
     }
 
-    func start() { thread.start(named: "pushfan-orders") { [self] in work() } }
+    package func start() { thread.start(named: "pushfan-orders") { [self] in work() } }
 
     /// Waits for the end of the thread, which `JobContext.isCancelled` brings about.
     func waitForEnd(until deadline: DispatchTime) { thread.waitForEnd(until: deadline) }

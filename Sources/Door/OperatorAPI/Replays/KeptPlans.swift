@@ -4,7 +4,7 @@ import GatewayAPI
 struct KeptPlans: Sendable {
     struct Plan: Sendable {
         /// Ids sort by time.
-        let id: String
+        package let id: String
         let party: Party
         let byteCount: Int
     }

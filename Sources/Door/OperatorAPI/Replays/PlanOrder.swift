@@ -14,7 +14,6 @@ struct PlanOrder: Sendable {
     /// The longest new life of a request, in seconds: that of the message contract.
     private static let longestLife: Int64 = 2_419_200
 
-
     var source = ReplayPlanHeader.Source.results
     var mode = ReplayPlanHeader.Mode.safe
     /// Results that may be replayed, as they were asked for and narrowed.
@@ -25,7 +24,7 @@ struct PlanOrder: Sendable {
     var expiry: NewExpiry?
     var edits: [String] = []
     var limit = 1_000_000
-    var codes: [String] = []
+    package var codes: [String] = []
     /// Dead letters by their places, with their times if they are known.
     var places: Set<Original> = []
     /// The value in place of the one dead letter.
@@ -136,7 +135,7 @@ struct RunOrder: Sendable, Equatable {
     /// Requests a second, or nil for those of the run before, or of the plan.
     var rate: Int?
     /// The number of requests, repeated.
-    var count: Int?
+    package var count: Int?
 
     init(reason: String? = nil, rate: Int? = nil, count: Int? = nil) {
         (self.reason, self.rate, self.count) = (reason, rate, count)

@@ -34,7 +34,7 @@ struct PlanStore: Sendable {
     var requestIndexPath: String { folder + "/requests-index" }
 
     /// The path of a plan, or nil for what cannot be an id.
-    func path(of id: String) -> String? {
+    package func path(of id: String) -> String? {
         Self.isID(id) ? "\(folder)/replay-\(id).ndjson" : nil
     }
 

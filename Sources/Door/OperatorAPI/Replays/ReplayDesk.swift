@@ -21,7 +21,7 @@ struct ReplayDesk: Sendable {
     let hubs: HubRoutes
     /// Calls that one worker has in flight at once, for the price of a plan.
     let callsAtOnce: Int
-    private(set) var answers: ResultAnswers
+    package private(set) var answers: ResultAnswers
     /// True if results are found without reading their topic.
     let isSearchCheap: @Sendable () -> Bool
     /// Nil without `gateway.state_dir`: then nothing is planned here.

@@ -51,7 +51,7 @@ struct ReplayJSON {
     }
 
     /// The members of a list's item.
-    var summary: JSONObject { withSkipped(report.summary) }
+    package var summary: JSONObject { withSkipped(report.summary) }
 
     /// Its progress, for those who follow it.
     var event: [UInt8] { withSkipped(report.progress).bytes }

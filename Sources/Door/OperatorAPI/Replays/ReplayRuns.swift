@@ -56,7 +56,7 @@ final class ReplayRuns: Sendable {
     /// Starts a run of a tenant, or of all, where there is a place for it (``RunPlaces``). `rest` is set when it has to give that up.
     /// `work` reports its progress, and returns how the job stands at its end. `onBeginning` is called once, as soon as the run has begun
     /// or ended, or after some seconds.
-    func start(
+    package func start(
         _ id: String, of tenant: String?, rest: Latch = Latch(), onBeginning: @escaping @Sendable (Standing) -> Void,
         work: @escaping @Sendable (_ report: @escaping (RunProgress) -> Void) throws(JobFailure) -> JobRecord
     ) -> RunPlaces.Admission {

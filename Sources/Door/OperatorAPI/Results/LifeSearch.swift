@@ -11,7 +11,7 @@ import ResultQuery
 /// Searches the whole life of a request in the results, and where it is while it has none. Blocks the calling thread.
 struct LifeSearch: Sendable {
     let context: JobContext
-    let answers: ResultAnswers
+    package let answers: ResultAnswers
     let terms: GroupTerms
 
     /// The same, whose work ends by another condition, too.

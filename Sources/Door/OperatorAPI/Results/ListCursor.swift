@@ -15,7 +15,7 @@ struct ListCursor: Sendable, Equatable {
 
     /// The moment of the first page, in milliseconds since 1970.
     let now: Int64
-    let place: SearchPage.Next
+    package let place: SearchPage.Next
     /// The hash of the filter as it was written, and of the tenant.
     let filter: UInt64
     /// The name of the zone in which its times are read.

@@ -22,7 +22,7 @@ struct ResultDesk: Sendable {
     private static let longestLink = 6 << 10
 
     let context: JobContext
-    let answers: ResultAnswers
+    package let answers: ResultAnswers
     let search: RequestSearch
     let isIndexed: @Sendable () -> Bool
 
@@ -154,7 +154,9 @@ struct ResultDesk: Sendable {
         try asked.requireResults(of: "dead letters")
         let times = asked.filter
         let codes = query["code"]?.byteParts(between: ",").filter { !$0.isEmpty }.map(String.init) ?? []
-        guard codes.count <= CallerFilter.maximumCodes else { throw .invalid("code has at most \(CallerFilter.maximumCodes) codes.") }
+        guard codes.count <= CallerFilter.maximumCodes else {
+            throw .invalid("code has at most \(CallerFilter.maximumCodes) codes.")
+        }
         let page = try APIProblem.catching { () throws(JobFailure) in
             if let one { return try context.deadLetter(one, withValue: isWhole, patience: Self.patience) }
             return try context.deadLetters(times, codes: codes, terms: terms, after: query["cursor"], patience: Self.patience)

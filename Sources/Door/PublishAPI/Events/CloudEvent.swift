@@ -4,7 +4,7 @@ import PushModel
 import Publishing
 
 /// How a body of `POST /v1/requests` holds the request.
-enum PublishForm: Sendable, Equatable {
+package enum PublishForm: Sendable, Equatable {
     /// It is the request: `application/json`.
     case request
     /// It is an event whose data is the request (CloudEvents HTTP binding 1.0.2, section 3.2).
@@ -23,13 +23,13 @@ enum PublishForm: Sendable, Equatable {
 }
 
 /// The attributes of a CloudEvent that holds a request (CloudEvents 1.0.2, section 3).
-struct CloudEvent: Sendable, Equatable {
+package struct CloudEvent: Sendable, Equatable {
     /// Those that become headers of the record, in their order there.
     private static let kept = ["type", "time", "expirytime", "partitionkey", "traceparent", "tracestate"]
     private static let read = ["specversion", "id", "source"] + kept
 
     /// The header fields of a binary event that are read.
-    static let fieldNames = read.map { "ce-" + $0 }
+    package static let fieldNames = read.map { "ce-" + $0 }
 
     /// The values by the attributes' names.
     private let values: [String: String]
@@ -73,12 +73,12 @@ struct CloudEvent: Sendable, Equatable {
     /// The headers that say the same of a record (CloudEvents Kafka binding, section 3.2).
     ///
     /// Its id and source are the request's own, which the writer of records knows.
-    var recordHeaders: [(name: String, value: String)] {
+    package var recordHeaders: [(name: String, value: String)] {
         Self.kept.compactMap { name in values[name].map { ("ce_" + name, $0) } }
     }
 
     /// All headers of the record that a binary event becomes, as far as a request is read by them.
-    var allHeaders: [(name: String, value: String)] {
+    package var allHeaders: [(name: String, value: String)] {
         ["id", "source"].compactMap { name in values[name].map { ("ce_" + name, $0) } } + recordHeaders
     }
 

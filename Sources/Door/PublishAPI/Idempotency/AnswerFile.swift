@@ -1,12 +1,12 @@
 import Basics
 import Dispatch
 import EventLoop
-import GatewayAPI
+package import GatewayAPI
 import Observability
 import Synchronization
 
 /// The thread of the file of answers. Others hand it jobs, and never wait for the disk.
-final class AnswerFile: Sendable {
+package final class AnswerFile: Sendable {
     /// The most bytes of jobs that may wait. A party has a quarter of them at most.
     private static let byteLimit = 32 << 20
     /// The least that a job counts for, in bytes: so no more than 4,096 wait.
@@ -28,7 +28,7 @@ final class AnswerFile: Sendable {
     private let thread = ServiceThread()
 
     /// Makes one whose thread does not run yet. Jobs wait until it does.
-    init(
+    package init(
         _ path: String, byteLimit: Int = AnswerStore.byteLimit, services: GatewayServices,
         wallClock: @escaping @Sendable () -> Int64 = { WallClock.millisecondsSince1970() }
     ) {
@@ -39,7 +39,7 @@ final class AnswerFile: Sendable {
     }
 
     /// Starts the thread, which opens the file and holds `self` until ``stop()``. Called once.
-    func start() {
+    package func start() {
         thread.start(named: "pushfan-answers") { [self] in
             let keeper = AnswerKeeper(path, byteLimit: fileByteLimit, services: services, wallClock: wallClock)
             while turn(keeper) {}
@@ -68,7 +68,7 @@ final class AnswerFile: Sendable {
     }
 
     /// Ends the thread once what waits is done, after 2 s at most.
-    func stop() {
+    package func stop() {
         if queue.put(.end) { thread.waitForEnd(until: .now() + Self.stopLimit) }
         queue.close()
     }

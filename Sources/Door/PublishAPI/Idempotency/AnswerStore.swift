@@ -136,7 +136,7 @@ final class AnswerStore {
 
     /// The answer to a key and the milliseconds for which it still counts, or nil. `now` is milliseconds since 1970. Where the
     /// clock was set back, an answer counts for as long as a new one.
-    func answer(
+    package func answer(
         to scope: IdempotencyScope, now: Int64
     ) throws(SQLiteError) -> (remembered: RememberedAnswer, remaining: Int64)? {
         defer { select.reset() }

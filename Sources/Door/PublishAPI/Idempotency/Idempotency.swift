@@ -1,6 +1,6 @@
 import Basics
 import Dispatch
-import GatewayAPI
+package import GatewayAPI
 import Observability
 import Synchronization
 
@@ -8,7 +8,7 @@ import Synchronization
 ///
 /// Answers are kept in memory, and for 24 h in a file where there is one. Neither is needed for exactness: the same key gives the same id,
 /// by which workers find repetitions. Any thread may ask, and none waits.
-final class Idempotency: Sendable {
+package final class Idempotency: Sendable {
     /// A decision about a call.
     enum Verdict: Sendable {
         /// It produces the answer, and ends the turn with it.
@@ -60,20 +60,20 @@ final class Idempotency: Sendable {
     private let isStopped = Atomic<Bool>(false)
 
     /// Makes one whose thread does not run yet. Without a file, answers are kept in memory alone.
-    init(_ file: AnswerFile?, limits: KeyLimits = KeyLimits(), services: GatewayServices) {
+    package init(_ file: AnswerFile?, limits: KeyLimits = KeyLimits(), services: GatewayServices) {
         self.file = file
         self.services = services
         keys = Mutex(KeysInUse(limits))
     }
 
     /// Opens the file in a thread, and ends waits from now on. To be called once.
-    func start() {
+    package func start() {
         file?.start()
         endWaitsLater()
     }
 
     /// Writes the answers that are not in the file yet, for 2 s at most, and ends. Those who wait hear nothing any more.
-    func stop() {
+    package func stop() {
         isStopped.store(true, ordering: .relaxed)
         file?.stop()
     }

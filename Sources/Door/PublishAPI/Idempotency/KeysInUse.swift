@@ -14,7 +14,7 @@ enum IdempotencyVerdict: Sendable, Equatable {
 }
 
 /// The bounds of ``KeysInUse``.
-struct KeyLimits: Sendable {
+package struct KeyLimits: Sendable {
     /// Keys with a turn, of which a party has a quarter at most. A call beyond goes on as if it had no key.
     var keys = 10_000
     /// Calls that wait for others, of which a party has a quarter at most. A call beyond gets 409.

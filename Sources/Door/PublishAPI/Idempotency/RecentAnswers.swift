@@ -24,9 +24,9 @@ struct RecentAnswers: Sendable {
     }
 
     /// The number of answers.
-    var count: Int { entries.count }
+    package var count: Int { entries.count }
 
-    func answer(to scope: IdempotencyScope, now: MonotonicTime) -> RememberedAnswer? {
+    package func answer(to scope: IdempotencyScope, now: MonotonicTime) -> RememberedAnswer? {
         guard let entry = entries[scope], now < entry.until else { return nil }
         return entry.remembered
     }

@@ -6,6 +6,10 @@ struct RetryReach: Sendable, Equatable {
     /// `dedupe.reach`, in offsets.
     let offsets: Int
 
+    init(offsets: Int) {
+        self.offsets = offsets
+    }
+
     /// The seconds for which a repeated request is found, or nil where that does not end. `rate` is the partition's offsets per
     /// second.
     func seconds(atRate rate: Double) -> Double? { rate > 0 ? Double(offsets) / rate : nil }

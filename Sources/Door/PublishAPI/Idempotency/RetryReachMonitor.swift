@@ -1,11 +1,12 @@
 import Basics
 import Dispatch
+package import GatewayAPI
 import Kafka
-import Observability
+package import Observability
 import Synchronization
 
 /// Says at the start for how long repeated publishes are found at the topics' rate, and warns whenever that has become too short.
-final class RetryReachMonitor: Sendable {
+package final class RetryReachMonitor: Sendable {
     /// Calls a job, in another thread, after some time.
     typealias Timer = @Sendable (_ delay: Duration, _ job: @escaping @Sendable () -> Void) -> Void
 
@@ -23,6 +24,14 @@ final class RetryReachMonitor: Sendable {
     /// Whether the reach was too short at the last answer, or nil before the first.
     private let wasShort = Mutex<Bool?>(nil)
 
+    /// Makes one that asks nothing yet, and then brokers by a producer of requests.
+    package convenience init(_ configuration: GatewayConfiguration, log: Log, asking producer: RequestProducer) {
+        self.init(RetryReach(offsets: configuration.dedupeReach), log: log) {
+            [topics = configuration.requestTopics] () throws(KafkaError) in
+            try TopicRate(of: topics, asking: producer.current)
+        }
+    }
+
     /// Makes one that asks nothing yet. `timer` is by default on a queue of its own, and `ask` may block.
     init(_ reach: RetryReach, log: Log, timer: Timer? = nil, ask: @escaping @Sendable () throws(KafkaError) -> TopicRate) {
         self.reach = reach
@@ -35,10 +44,10 @@ final class RetryReachMonitor: Sendable {
     }
 
     /// Begins to ask, at once and then each minute. To be called once.
-    func start() { askLater(.zero) }
+    package func start() { askLater(.zero) }
 
     /// Ends it, and waits up to 1 s for a question that is on its way.
-    func stop() {
+    package func stop() {
         isStopped.store(true, ordering: .relaxed)
         let end = DispatchWorkItem {}
         queue.async(execute: end)

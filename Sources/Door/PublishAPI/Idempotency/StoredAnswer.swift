@@ -4,11 +4,11 @@ import HTTPServing
 /// An answer that a repeated call gets again.
 struct StoredAnswer: Sendable, Equatable {
     /// The most bytes of a body. A longer answer is not kept.
-    static let maximumByteCount = 1 << 20
+    package static let maximumByteCount = 1 << 20
     /// The most bytes of the body of a refusal. A longer one is not kept: what was refused had no effect, and the same call is refused again.
     static let refusalByteCount = 4 << 10
 
-    let status: Int
+    package let status: Int
     /// The value of `Location`.
     let location: String?
     /// The value of `Content-Type`.
@@ -58,7 +58,7 @@ struct StoredAnswer: Sendable, Equatable {
 struct RememberedAnswer: Sendable, Equatable {
     /// A digest of what the call asked for.
     let fingerprint: CallFingerprint
-    let answer: StoredAnswer
+    package let answer: StoredAnswer
 
     /// Decides about another call with the same key: the answer, or that the key was used for another call.
     func verdict(on fingerprint: CallFingerprint) -> IdempotencyVerdict {

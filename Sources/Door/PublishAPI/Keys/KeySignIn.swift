@@ -1,7 +1,7 @@
-import Basics
+package import Basics
 import EventLoop
-import GatewayAPI
-import Keys
+package import GatewayAPI
+package import Keys
 import Observability
 import Synchronization
 import Users
@@ -10,11 +10,11 @@ import Users
 ///
 /// A key costs one hash, so it is checked first. One that is not right is checked by the file as it is now. Only those whose key was wrong have to wait, as for a wrong password; no
 /// wrong key holds up a right one. Any thread may ask, and waits for nothing but a reading of the file.
-final class KeySignIn: Sendable {
+package final class KeySignIn: Sendable {
     private let keys: KeySource
     private let services: GatewayServices
     /// The present by which keys expire, in seconds since 1970.
-    let wallClock: @Sendable () -> Int64
+    package let wallClock: @Sendable () -> Int64
     /// The counter of right keys, which each call needs.
     private let accepted: Counter
     /// Nothing else is locked while one of these two is held.
@@ -33,7 +33,9 @@ final class KeySignIn: Sendable {
     }
 
     /// Reads the keys file of a configuration. Returns nil where it names none, and fails where it is missing or not right.
-    static func make(_ configuration: GatewayConfiguration, services: GatewayServices) throws(GatewayFailure) -> KeySignIn? {
+    package static func make(_ configuration: GatewayConfiguration, services: GatewayServices) throws(GatewayFailure)
+        -> KeySignIn?
+    {
         let keys = try KeySource.watch(
             configuration.keysFile, setting: "gateway.keys_file", read: "the keys file was read again",
             kept: "the keys file cannot be used; the keys from before stay", services: services)
@@ -41,12 +43,12 @@ final class KeySignIn: Sendable {
     }
 
     /// Checks the value of an `Authorization` header.
-    func check(_ authorization: String?, from address: NumericAddress?) -> KeyOutcome {
+    package func check(_ authorization: String?, from address: NumericAddress?) -> KeyOutcome {
         check(PresentedKey(authorization: authorization), from: address).outcome
     }
 
     /// Checks a key, and gives it if it is right.
-    func check(_ presented: PresentedKey?, from address: NumericAddress?) -> (outcome: KeyOutcome, key: APIKey?) {
+    package func check(_ presented: PresentedKey?, from address: NumericAddress?) -> (outcome: KeyOutcome, key: APIKey?) {
         guard let presented else { return (count(.refused, as: "refused"), nil) }
         let now = services.now()
         let (verdict, known) = verdict(on: presented, now: now)
@@ -68,7 +70,7 @@ final class KeySignIn: Sendable {
     }
 
     /// Checks a key that was right when a session began, and gives it with its present terms if it still is. The call counts as the key's.
-    func check(again key: APIKey) -> (outcome: KeyOutcome, key: APIKey?) {
+    package func check(again key: APIKey) -> (outcome: KeyOutcome, key: APIKey?) {
         let now = services.now()
         let known = keys.current(now: now)
         guard case .right(let key) = known.verdict(on: key, at: wallClock()) else { return (count(.refused, as: "ended"), nil) }
@@ -76,16 +78,16 @@ final class KeySignIn: Sendable {
     }
 
     /// The holder of a key that was right when a session began, or nil if it is not right any more. Counts as no call.
-    func publisher(of key: APIKey) -> Publisher? {
+    package func publisher(of key: APIKey) -> Publisher? {
         guard case .right(let key) = keys.latest(now: services.now()).verdict(on: key, at: wallClock()) else { return nil }
         return Publisher(key)
     }
 
     /// The comment on a key of the file, by its id.
-    func comment(on id: String) -> String? { keys.current(now: services.now()).file[id]?.terms.comment }
+    package func comment(on id: String) -> String? { keys.current(now: services.now()).file[id]?.terms.comment }
 
     /// True as long as the key of an `Authorization` header is right, and gives the rights that a publisher has. Counts as no call.
-    func isRight(_ authorization: String?, for publisher: Publisher) -> Bool {
+    package func isRight(_ authorization: String?, for publisher: Publisher) -> Bool {
         guard let presented = PresentedKey(authorization: authorization) else { return false }
         let verdict = keys.latest(now: services.now()).verdict(on: presented, at: wallClock())
         return if case .right(let key) = verdict { Publisher(key) == publisher } else { false }
@@ -93,7 +95,7 @@ final class KeySignIn: Sendable {
 
     /// Asks whether a key's rate allows all requests of a batch, at least one. Its call was checked before, and has counted as
     /// one.
-    func check(_ count: Int, of publisher: Publisher) -> KeyUses.BatchVerdict {
+    package func check(_ count: Int, of publisher: Publisher) -> KeyUses.BatchVerdict {
         let now = services.now()
         let verdict = uses.withLock { $0.take(count, of: publisher.keyID, now: now) }
         if verdict != .allowed { services.metrics.keyChecks.series(["limited"]).increment() }

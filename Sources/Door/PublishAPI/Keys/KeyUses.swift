@@ -7,7 +7,7 @@ import Keys
 ///
 /// Pure: it reads no clock. It remembers no more keys than the file has, and each question takes constant time. One owner, not
 /// thread-safe.
-struct KeyUses: Sendable {
+package struct KeyUses: Sendable {
     private struct Use {
         let rate: Int?
         /// Nil without a rate.
@@ -25,7 +25,7 @@ struct KeyUses: Sendable {
     private var generation = 0
 
     /// A decision about the requests of a batch.
-    enum BatchVerdict: Sendable, Equatable {
+    package enum BatchVerdict: Sendable, Equatable {
         case allowed
         /// None counts, and another try makes sense after so many milliseconds.
         case limited(Int64)
@@ -34,7 +34,7 @@ struct KeyUses: Sendable {
     }
 
     /// The number of keys that it remembers.
-    var count: Int { uses.count }
+    package var count: Int { uses.count }
 
     /// Lets a call of a key start, and count, or returns the milliseconds for which it has to wait. Another rate than before
     /// begins with a whole burst.
@@ -47,7 +47,7 @@ struct KeyUses: Sendable {
     }
 
     /// The most calls that a key's rate allows at once.
-    func burst(of id: String) -> Int { uses[id]?.bucket?.burstCount ?? .max }
+    package func burst(of id: String) -> Int { uses[id]?.bucket?.burstCount ?? .max }
 
     /// Lets all requests of a batch start, at least one, or none. The batch's call has counted as one, and stays so.
     mutating func take(_ count: Int, of id: String, now: MonotonicTime) -> BatchVerdict {

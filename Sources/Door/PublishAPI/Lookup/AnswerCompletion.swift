@@ -1,30 +1,30 @@
 import Delivery
-import GatewayAPI
+package import GatewayAPI
 import Kafka
 import Publishing
-import PushModel
+package import PushModel
 import Replay
-import ResultQuery
+package import ResultQuery
 import Results
 
 /// Adds to answers what the records of requests say: to whom, the holds that concerned it, and what it repeats.
-struct AnswerCompletion: Sendable {
+package struct AnswerCompletion: Sendable {
     /// Finds the twins of a request for an asker. Nil where they were not found in time.
-    typealias Pairing =
+    package typealias Pairing =
         @Sendable (
             _ facts: RequestFacts, _ publishedAt: Timestamp, _ asker: Asker, _ then: @escaping @Sendable ([Twin]?) -> Void
         ) -> Void
 
-    let lookup: RequestLookup
+    package let lookup: RequestLookup
     /// The topics of requests: no other is read, whatever a caller says.
     let topics: Set<String>
     let read: LookupEndpoints.Reading
     let search: LookupEndpoints.Searching
     /// Says for which times requests were held.
-    var heldRequests = HeldRequests()
+    package var heldRequests = HeldRequests()
     /// Says what keeps the calls of hubs back.
-    var hubs = HubObstacles()
-    var findTwins: Pairing = { $3(nil) }
+    package var hubs = HubObstacles()
+    package var findTwins: Pairing = { $3(nil) }
 
     init(
         lookup: RequestLookup, topics: Set<String>, read: @escaping LookupEndpoints.Reading,

@@ -11,7 +11,7 @@ struct EventSchedule: Sendable {
     private var streams: Set<Int> = []
 
     /// How many streams there are.
-    var count: Int { streams.count }
+    package var count: Int { streams.count }
 
     /// Adds a stream, which has just been sent something.
     mutating func add(_ stream: Int, at now: MonotonicTime) {

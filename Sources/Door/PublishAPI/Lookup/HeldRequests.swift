@@ -1,13 +1,13 @@
 import Delivery
-import GatewayAPI
+package import GatewayAPI
 import Intake
 import JobSupport
 import Kafka
-import PushModel
+package import PushModel
 import ResultQuery
 
 /// Says for which times requests were held.
-struct HeldRequests: Sendable {
+package struct HeldRequests: Sendable {
     /// The orders at this moment, nil while they are not known.
     var orders: @Sendable () -> Orders? = { nil }
     /// The names of the hubs that requests go to, nil where they are not known.
@@ -15,10 +15,10 @@ struct HeldRequests: Sendable {
     /// The names of topics, which say the lanes.
     var topics = Topics()
 
-    init() {}
+    package init() {}
 
     /// Those of a gateway with these settings.
-    init(_ configuration: GatewayConfiguration, orders: @escaping @Sendable () -> Orders?) {
+    package init(_ configuration: GatewayConfiguration, orders: @escaping @Sendable () -> Orders?) {
         self.orders = orders
         hubs = HubNames(configuration.worker.routes, names: configuration.worker.hubs.map(\.name))
         topics = configuration.topics

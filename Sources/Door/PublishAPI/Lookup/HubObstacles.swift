@@ -1,12 +1,12 @@
-import GatewayAPI
-import Groups
+package import GatewayAPI
+package import Groups
 import Intake
 import JobSupport
 import PushModel
 import Results
 
 /// The hubs as workers report them, and as settings have them.
-struct HubObstacles: Sendable {
+package struct HubObstacles: Sendable {
     /// The hubs as workers report them at present.
     var hubs: @Sendable () -> [WorkerPage.Hub] = { [] }
     /// The names of the hubs that requests go to.
@@ -14,10 +14,10 @@ struct HubObstacles: Sendable {
     /// The settings of each hub that say if outcomes are tracked of requests that do not say.
     var choices: [String?: Bool] = [:]
 
-    init() {}
+    package init() {}
 
     /// Those of a gateway with these settings.
-    init(_ configuration: GatewayConfiguration, hubs: @escaping @Sendable () -> [WorkerPage.Hub]) {
+    package init(_ configuration: GatewayConfiguration, hubs: @escaping @Sendable () -> [WorkerPage.Hub]) {
         let own = configuration.worker.hubs
         self.hubs = hubs
         names = HubNames(configuration.worker.routes, names: own.map(\.name))

@@ -29,7 +29,7 @@ struct LookupAnswer: Sendable {
     var story: RequestStory
 
     /// The request's place, where its record is read.
-    var place: RequestPlace? { request.map(\.place) ?? report?.place }
+    package var place: RequestPlace? { request.map(\.place) ?? report?.place }
 
     /// An answer of what was found, of which something is not nil.
     init(
@@ -54,7 +54,7 @@ struct LookupAnswer: Sendable {
     ///   - zone: The zone in which the verdict tells moments.
     ///   - showsPayload: The caller may see titles and the names of users.
     /// - Returns: The answer.
-    func answer(to call: HTTPFields, at now: Timestamp, zone: LocalZone, showsPayload: Bool) -> APIAnswer {
+    package func answer(to call: HTTPFields, at now: Timestamp, zone: LocalZone, showsPayload: Bool) -> APIAnswer {
         var json = JSONObject(continuing: head(at: now))
         if let request, let life {
             // A life says what it is of, with the state that was found last.

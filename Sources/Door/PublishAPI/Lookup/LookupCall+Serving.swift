@@ -1,10 +1,10 @@
-import GatewayAPI
-import HTTPServing
+package import GatewayAPI
+package import HTTPServing
 import Users
 
 extension LookupCall {
     /// The call of a back end whose key was right.
-    init(
+    package init(
         _ operation: APIOperation.Lookup, of id: String, request: HTTPServerRequest, by holder: KeyHolder, reply: Reply
     ) {
         self.init(

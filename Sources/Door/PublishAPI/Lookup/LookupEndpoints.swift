@@ -1,25 +1,25 @@
 import Basics
-import GatewayAPI
-import HTTPServing
+package import GatewayAPI
+package import HTTPServing
 import Kafka
 import Keys
 import Publishing
 import PushModel
 import ResultQuery
 import Results
-import Users
+package import Users
 
 /// A call about one request, whose key is right.
-struct LookupCall: Sendable {
-    let operation: APIOperation.Lookup
+package struct LookupCall: Sendable {
+    package let operation: APIOperation.Lookup
     /// The id of the request.
-    let id: String
+    package let id: String
     /// The call, whole.
     let request: HTTPServerRequest
     /// The caller that asks.
     var asker: Asker
     /// Takes the answer, and ignores any after the first.
-    let answer: @Sendable (APIAnswer) -> Void
+    package let answer: @Sendable (APIAnswer) -> Void
     /// Begins an answer whose body is written later.
     let stream: EventStreaming
     /// The network that it comes from, or nil where that is not known.
@@ -27,26 +27,41 @@ struct LookupCall: Sendable {
     /// Has its caller looked at while it waits.
     var holding: Holding = { _ in {} }
 
+    package init(
+        operation: APIOperation.Lookup, id: String, request: HTTPServerRequest, asker: Asker,
+        answer: @escaping @Sendable (APIAnswer) -> Void, stream: @escaping EventStreaming, client: ClientNetwork? = nil,
+        holding: @escaping Holding = { _ in {} }
+    ) {
+        self.operation = operation
+        self.id = id
+        self.request = request
+        self.asker = asker
+        self.answer = answer
+        self.stream = stream
+        self.client = client
+        self.holding = holding
+    }
+
     /// The holder of the shares that it takes.
     var claimant: Claimant { Claimant(keyID: asker.keyID, tenant: asker.tenant, client: client) }
 
-    func refuse(_ problem: APIProblem) { answer(APIAnswer(problem)) }
+    package func refuse(_ problem: APIProblem) { answer(APIAnswer(problem)) }
 }
 
 /// Answers what became of requests, follows them, and cancels them. Waits for nothing.
-struct LookupEndpoints: Sendable {
+package struct LookupEndpoints: Sendable {
     /// Reads the record of a place for an asker.
-    typealias Reading =
+    package typealias Reading =
         @Sendable (_ place: StoredPlace, _ asker: String, _ then: @escaping @Sendable (RecordReader.Answer) -> Void) -> Void
 
     /// Searches the whole life of a request for an asker, on a thread of its own.
-    typealias Searching =
+    package typealias Searching =
         @Sendable (
             _ id: String, _ asker: Asker, _ then: @escaping @Sendable (Result<FoundLife, APIProblem>) -> Void
         ) -> Void
 
-    let lookup: RequestLookup
-    let events: RequestEvents
+    package let lookup: RequestLookup
+    package let events: RequestEvents
     let cancelling: RequestCancelling
     /// The topics of requests: no other is read, whatever a caller says.
     let topics: Set<String>
@@ -55,11 +70,11 @@ struct LookupEndpoints: Sendable {
     /// True if a search costs next to nothing, so that each request that has ended is searched.
     let isSearchCheap: @Sendable () -> Bool
     /// True if the index of results lacks the newest.
-    var isIndexBehind: @Sendable () -> Bool = { false }
+    package var isIndexBehind: @Sendable () -> Bool = { false }
     /// Adds what records say.
-    var completion: AnswerCompletion
+    package var completion: AnswerCompletion
 
-    init(
+    package init(
         _ lookup: RequestLookup, cancelling: RequestCancelling, topics: Set<String>, read: @escaping Reading,
         search: @escaping Searching = { $2(.success(.nothing)) }, isSearchCheap: @escaping @Sendable () -> Bool = { false }
     ) {
@@ -74,7 +89,7 @@ struct LookupEndpoints: Sendable {
     }
 
     /// Answers a call, before it returns or later. Called on any thread.
-    func answer(_ call: LookupCall) {
+    package func answer(_ call: LookupCall) {
         do throws(APIProblem) {
             let (id, query) = (call.id, try LookupQuery(call.request, of: call.operation))
             switch call.operation {
@@ -308,7 +323,7 @@ extension LookupEndpoints {
     /// after the time `accepted`. Where no one may wait now, and at the gateway's stop, `accepted` comes at once: the request is
     /// published all the same. The request was added before its record was written. `answer` is called once, before this returns
     /// or later. Whoever loses its rights meanwhile gets `accepted`, too.
-    func answer(
+    package func answer(
         _ key: PublishedRequests.Key, of claimant: @autoclosure () -> Claimant, to headers: HTTPFields, accepted: APIAnswer,
         holding: @autoclosure () -> Holding = Self.noHolding,
         then answer: @escaping @Sendable (APIAnswer) -> Void

@@ -12,7 +12,7 @@ struct LookupQuery: Sendable, Equatable {
     /// True if the answer must say the wait: it is a preference (RFC 7240), or the longest in place of a longer one.
     var isPreferred = false
     /// The place and the time that the caller gives for the request's record.
-    var place: RequestPlace?
+    package var place: RequestPlace?
     /// True if its whole life is searched in any case.
     var wantsLife = false
     /// True if its record's value is shown, too.
@@ -91,7 +91,7 @@ struct LookupQuery: Sendable, Equatable {
 }
 
 /// The validator of an answer (RFC 9110, section 8.8.3).
-enum EntityTag {
+package enum EntityTag {
     /// The strong tag of a body: its FNV-1a hash in hexadecimal digits.
-    static func of(_ body: [UInt8]) -> String { "\"\(Hexadecimal.text(FNV1a.hash(of: body)))\"" }
+    package static func of(_ body: [UInt8]) -> String { "\"\(Hexadecimal.text(FNV1a.hash(of: body)))\"" }
 }

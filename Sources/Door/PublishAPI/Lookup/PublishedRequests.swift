@@ -9,11 +9,11 @@ import Results
 /// Bounded by count, by age and by the bytes of results: whoever has most loses its own first (``Party``). Each request takes constant time on
 /// average, and the logarithm of their number for the moment at which it leaves: what a list keeps of those that have left is passed over, and
 /// swept out when it is more than half.
-struct PublishedRequests: Sendable {
+package struct PublishedRequests: Sendable {
     /// How much is kept.
-    struct Limits: Sendable {
+    package struct Limits: Sendable {
         /// The most requests. Beyond, the one that came first leaves of those of whoever has most.
-        var count = 200_000
+        package var count = 200_000
         /// The most bytes of results together. Beyond, the one whose result came first leaves of those of whoever has most bytes.
         var resultByteCount = 64 << 20
         /// How long one stays after its result, or without a result after its expiry, in milliseconds.
@@ -21,8 +21,8 @@ struct PublishedRequests: Sendable {
     }
 
     /// One request of the store. An id may have several owners.
-    struct Key: Sendable, Hashable {
-        let id: String
+    package struct Key: Sendable, Hashable {
+        package let id: String
         fileprivate let number: UInt64
     }
 
@@ -58,7 +58,7 @@ struct PublishedRequests: Sendable {
     private var lastNumber: UInt64 = 0
     private var endedCount = 0
     /// How many there are.
-    var count: Int { counts.total }
+    package var count: Int { counts.total }
     var resultByteCount: Int { bytes.total }
     /// Places of lists that were gone through, to show what a request costs.
     private(set) var stepCount = 0

@@ -1,13 +1,13 @@
 import GatewayAPI
 import HTTPServing
-import Kafka
+package import Kafka
 import Publishing
-import PushModel
+package import PushModel
 
 /// Cancels requests by a record of the control topic.
-struct RequestCancelling: Sendable {
+package struct RequestCancelling: Sendable {
     /// Hands a record to Kafka's client, which calls `report` once unless this throws.
-    typealias Writing =
+    package typealias Writing =
         @Sendable (
             _ record: CancelRecord, _ moment: Timestamp, _ report: @escaping @Sendable (Producer.Delivery) -> Void
         ) throws(KafkaError) -> Void
@@ -15,6 +15,11 @@ struct RequestCancelling: Sendable {
     /// The topic of the cancellations.
     let topic: String
     let write: Writing
+
+    package init(topic: String, write: @escaping Writing) {
+        self.topic = topic
+        self.write = write
+    }
 
     /// Writes a cancellation of what was published under this id until `moment`, and answers 202, once, when Kafka has it. The
     /// request's result says whether it came in time. Requests of another source or, where the asker has one, of another tenant

@@ -5,7 +5,7 @@ import PushModel
 import Synchronization
 
 /// Streams the states of requests to those who follow them, until the final one. No thread waits with a stream.
-final class RequestEvents: Sendable {
+package final class RequestEvents: Sendable {
     private struct Stream: Sendable {
         let sink: any EventSink
         let key: PublishedRequests.Key
@@ -29,7 +29,7 @@ final class RequestEvents: Sendable {
     }
 
     /// How many streams there are.
-    var count: Int { state.withLock { $0.streams.count } }
+    package var count: Int { state.withLock { $0.streams.count } }
 
     /// Begins a stream for a claimant of its place. `lastID` is the event that the client had last (`Last-Event-ID`).
     func begin(_ key: PublishedRequests.Key, for claimant: Claimant, after lastID: String?, on open: EventStreaming) {
@@ -54,7 +54,7 @@ final class RequestEvents: Sendable {
     }
 
     /// Sends what is due. To be called several times a second; waits for nothing.
-    func tick() {
+    package func tick() {
         let now = lookup.clock.now()
         while let due = state.withLock({ $0.schedule.next(at: now) }) {
             show(due.stream)

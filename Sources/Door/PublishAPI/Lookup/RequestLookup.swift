@@ -1,13 +1,13 @@
 import Basics
 import EventLoop
-import GatewayAPI
+package import GatewayAPI
 import Kafka
 import Publishing
 import PushModel
-import Results
+package import Results
 import Synchronization
 
-struct LookupClock: Sendable {
+package struct LookupClock: Sendable {
     /// For deadlines.
     var now: @Sendable () -> MonotonicTime = { MonotonicTime.now() }
     /// For what people read.
@@ -15,7 +15,7 @@ struct LookupClock: Sendable {
 }
 
 /// Knows what became of the requests that this gateway has published, and wakes those who wait for it. No thread waits.
-final class RequestLookup: Sendable {
+package final class RequestLookup: Sendable {
     /// The most that wait or follow events at a time: half of what the follower of results takes, so that sends always find room there.
     static let watchLimit = 10_000
 
@@ -44,7 +44,7 @@ final class RequestLookup: Sendable {
 
     /// Searches the final result of a request that was written before anybody listened here, for whoever owns it. `then` is called once, in any
     /// thread, with nil where it could not be searched.
-    typealias Tracing =
+    package typealias Tracing =
         @Sendable (
             _ request: PublishedRequest, _ search: ResultSearch,
             _ then: @escaping @Sendable (ResultTracer.Answer?) -> Void
@@ -60,7 +60,7 @@ final class RequestLookup: Sendable {
     private let watches = Mutex(Watches())
     private let results = Mutex<(any ResultWaiting)?>(nil)
 
-    init(
+    package init(
         _ limits: PublishedRequests.Limits = PublishedRequests.Limits(), clock: LookupClock = LookupClock(),
         watchLimit: Int = RequestLookup.watchLimit, held: HeldAnswers = HeldAnswers(connections: 8192), trace: @escaping Tracing
     ) {
@@ -72,10 +72,10 @@ final class RequestLookup: Sendable {
     }
 
     /// From now on results are waited for there.
-    func follow(_ results: any ResultWaiting) { self.results.withLock { $0 = results } }
+    package func follow(_ results: any ResultWaiting) { self.results.withLock { $0 = results } }
 
     /// Waits there no more. Results hold their listener, so that neither would be released otherwise.
-    func unfollow() { results.withLock { $0 = nil } }
+    package func unfollow() { results.withLock { $0 = nil } }
 
     /// How many requests are known.
     var requestCount: Int { requests.withLock { $0.count } }
@@ -174,7 +174,7 @@ final class RequestLookup: Sendable {
     }
 
     /// Ends all watches with what is known now, and from now on each as soon as it begins.
-    func endWatches() {
+    package func endWatches() {
         for watch in watches.withLock({ $0.close() }) { finish(watch, with: .stopping(self[watch.key])) }
     }
 

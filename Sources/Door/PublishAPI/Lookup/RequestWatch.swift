@@ -1,11 +1,11 @@
-import Basics
+package import Basics
 import GatewayAPI
-import Publishing
+package import Publishing
 import PushModel
 import Synchronization
 
 /// Where results are waited for; a `ResultFollower`, but for tests.
-protocol ResultWaiting: Sendable {
+package protocol ResultWaiting: Sendable {
     /// Waits for the final result of an id. `then` is called once, in any thread, unless this refuses or the wait is ended before
     /// by what it returns.
     func wait(
@@ -14,7 +14,7 @@ protocol ResultWaiting: Sendable {
 }
 
 extension ResultFollower: ResultWaiting {
-    func wait(
+    package func wait(
         for id: String, until deadline: MonotonicTime, then: @escaping @Sendable (ResultFollower.Ending.Kind) -> Void
     ) throws(ResultFollower.WaitRefusal) -> @Sendable () -> Void {
         let ticket = try expect(id, until: deadline) { then($0.reason) }

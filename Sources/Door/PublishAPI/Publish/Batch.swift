@@ -1,16 +1,16 @@
-import GatewayAPI
+package import GatewayAPI
 import PushModel
 
 /// The requests of a batch, in their order, each as it would stand alone.
-struct Batch: Sendable {
+package struct Batch: Sendable {
     /// Each request, not checked yet: at least one.
-    let items: [[UInt8]]
+    package let items: [[UInt8]]
     /// The line of the body on which each begins, from 1; none where faults of JSON are not the items' own.
     let lines: [Int]
 
     /// Reads a batch as far as it is not about single requests. 400 for what is no JSON, 413, and 422 for another value than a
     /// batch, for an empty batch and one of more than 1,000 items.
-    init(_ body: [UInt8], form: BatchForm) throws(APIProblem) {
+    package init(_ body: [UInt8], form: BatchForm) throws(APIProblem) {
         guard body.count <= APILimit.batchByteCount else { throw .bodyTooLarge(limit: APILimit.batchByteCount) }
         switch form {
         case .lines: (items, lines) = try Self.lines(of: body)

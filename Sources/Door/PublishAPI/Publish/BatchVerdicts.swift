@@ -66,7 +66,7 @@ struct BatchVerdicts: Sendable {
     private static func rank(_ problem: APIProblem) -> Int { worstFirst.firstIndex(of: problem.status) ?? worstFirst.count }
 
     /// The answer to the batch, once all are there: 202 if at least one request was written.
-    var answer: APIAnswer {
+    package var answer: APIAnswer {
         var answer = said
         // Requests may be written, and nobody may be told to bring them again.
         if acceptedCount > 0 || worst?.status == 504 { answer.upkeep = .owed }

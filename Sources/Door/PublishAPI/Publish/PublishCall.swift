@@ -1,19 +1,19 @@
-import Basics
-import GatewayAPI
-import HTTPServing
+package import Basics
+package import GatewayAPI
+package import HTTPServing
 import Replay
 
 /// Says whose key a call shows, by its `Authorization` header and its client's address; nil each where it is not known.
-typealias KeyCheck = @Sendable (_ authorization: String?, _ client: NumericAddress?) -> KeyOutcome
+package typealias KeyCheck = @Sendable (_ authorization: String?, _ client: NumericAddress?) -> KeyOutcome
 
 /// Says if the key of a call still is right, with the rights that it had.
-typealias KeyRecheck = @Sendable (_ authorization: String?, _ publisher: Publisher) -> Bool
+package typealias KeyRecheck = @Sendable (_ authorization: String?, _ publisher: Publisher) -> Bool
 
 /// Says whether the rate of a publisher's key allows all requests of a batch, whose call has counted as one.
-typealias BatchCheck = @Sendable (_ count: Int, _ publisher: Publisher) -> KeyUses.BatchVerdict
+package typealias BatchCheck = @Sendable (_ count: Int, _ publisher: Publisher) -> KeyUses.BatchVerdict
 
 /// A call of `/v1` that brings requests, and whose caller has shown a key.
-struct PublishCall: Sendable {
+package struct PublishCall: Sendable {
     let kind: PublishKind
     /// The call, whole.
     let request: HTTPServerRequest
@@ -22,16 +22,18 @@ struct PublishCall: Sendable {
     /// Counts the requests of a batch.
     let checkBatch: BatchCheck
     /// Takes the answer.
-    let reply: Reply
+    package let reply: Reply
     /// True if reading and checking it may take milliseconds.
     let isLong: Bool
 
-    init(kind: PublishKind, request: HTTPServerRequest, by holder: KeyHolder, checkBatch: @escaping BatchCheck, reply: Reply) {
+    package init(
+        kind: PublishKind, request: HTTPServerRequest, by holder: KeyHolder, checkBatch: @escaping BatchCheck, reply: Reply
+    ) {
         (self.kind, self.request, self.holder, self.checkBatch, self.reply) = (kind, request, holder, checkBatch, reply)
         isLong = kind.isLong(request.body)
     }
 
-    var publisher: Publisher { holder.publisher }
+    package var publisher: Publisher { holder.publisher }
     /// Has its caller looked at while it waits.
     var holding: Holding { reply.rights.hold(holder) }
 }

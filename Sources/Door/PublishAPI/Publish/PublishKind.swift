@@ -1,13 +1,13 @@
-import GatewayAPI
-import HTTPServing
+package import GatewayAPI
+package import HTTPServing
 
 extension APIOperation.Publish {
     /// 415 for a body of a media type that it does not take.
-    var noMediaType: APIProblem { self == .publishBatch ? .noBatchMediaType : .noRequestMediaType }
+    package var noMediaType: APIProblem { self == .publishBatch ? .noBatchMediaType : .noRequestMediaType }
 }
 
 /// What a call asks for that brings requests, by its operation and its media type.
-enum PublishKind: Sendable, Equatable {
+package enum PublishKind: Sendable, Equatable {
     /// One request is written.
     case single(PublishForm)
     /// Several are written.
@@ -16,7 +16,7 @@ enum PublishKind: Sendable, Equatable {
     case trial(PublishForm)
 
     /// The kind of a call. Nil for a media type that the operation does not take.
-    init?(_ operation: APIOperation.Publish, headers: HTTPFields) {
+    package init?(_ operation: APIOperation.Publish, headers: HTTPFields) {
         switch operation {
         case .publish:
             let type = headers.mediaType
@@ -39,7 +39,7 @@ enum PublishKind: Sendable, Equatable {
     var writes: Bool { if case .trial = self { false } else { true } }
 
     /// The most bytes of the body.
-    var maximumByteCount: Int {
+    package var maximumByteCount: Int {
         switch self {
         case .single, .trial: APILimit.requestByteCount
         case .batch: APILimit.batchByteCount
@@ -48,7 +48,7 @@ enum PublishKind: Sendable, Equatable {
 }
 
 /// How a body holds a batch of requests.
-enum BatchForm: Sendable, Equatable {
+package enum BatchForm: Sendable, Equatable {
     /// An object whose member `requests` is the list of them: `application/json`.
     case list
     /// A request on each line: `application/x-ndjson`.

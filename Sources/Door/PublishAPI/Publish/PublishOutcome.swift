@@ -25,7 +25,7 @@ enum PublishOutcome: Sendable, Equatable {
 }
 
 struct WrittenRequest: Sendable, Equatable {
-    let id: String
+    package let id: String
     let topic: String
     let partition: Int32
     /// The place there; nil where Kafka does not say it.

@@ -1,6 +1,6 @@
 import Basics
 import EventLoop
-import GatewayAPI
+package import GatewayAPI
 import HTTPServing
 import HubAuth
 import Intake
@@ -12,7 +12,7 @@ import PushModel
 /// is read on threads for such work, where keys take turns.
 ///
 /// Of calls with one `Idempotency-Key` the first is carried out, with whichever key of the source they come.
-final class PublishRoute: Sendable {
+package final class PublishRoute: Sendable {
     /// Gets the answer for whoever repeats the call, or nil where that is not certain, as soon as that is known.
     private typealias Noting = @Sendable (StoredAnswer?) -> Void
 
@@ -28,7 +28,7 @@ final class PublishRoute: Sendable {
 
     /// Makes a route whose requests go to `producer`, and which reads long calls on `threads`. It fails where a hub of the worker whose calls
     /// are shown cannot be called.
-    init(
+    package init(
         _ configuration: GatewayConfiguration, producer: RequestProducer, threads: JobThreads, idempotency: Idempotency,
         lookups: LookupEndpoints, services: GatewayServices
     ) throws(GatewayFailure) {
@@ -46,7 +46,7 @@ final class PublishRoute: Sendable {
     }
 
     /// Answers a call, now or later; waits for nothing.
-    func answer(_ call: PublishCall) {
+    package func answer(_ call: PublishCall) {
         guard call.isLong else { return begin(call) }
         onThread(for: call) { [self] in begin(call) }
     }
