@@ -185,46 +185,25 @@ let package = Package(
         // Door
         module(
             "Door/GatewayAPI",
-            [
-                "Basics", "PushModel", "FanOut", "Delivery", "Observability", "ResultQuery", "Replay", "EventLoop", "Users",
-                "Keys", "CurlHTTP", "Kafka", "HTTPServing", "HubREST", "Publishing", "Intake", "GroupPositions", "JobSupport",
-                "Replays", "Results",
-            ]),
+            ["Basics", "PushModel", "FanOut", "Delivery", "Observability", "ResultQuery", "Replay", "EventLoop", "Users", "Keys", "CurlHTTP", "Kafka", "HTTPServing", "HubREST", "Publishing", "Intake", "GroupPositions", "JobSupport", "Groups", "Replays", "Results"]),
         module(
             "Door/AppAPI",
-            [
-                "Basics", "PushModel", "FanOut", "Delivery", "Outcomes", "Observability", "EventLoop", "Crypto", "Users", "Kafka",
-                "HTTPServing", "HubREST", "Publishing", "GatewayAPI",
-            ]),
+            ["Basics", "PushModel", "FanOut", "Delivery", "Outcomes", "Observability", "EventLoop", "Crypto", "Users", "Kafka", "HTTPServing", "HubREST", "Publishing", "GatewayAPI"]),
         module(
             "Door/PublishAPI",
-            [
-                "Basics", "PushModel", "FanOut", "Delivery", "Observability", "ResultQuery", "Replay", "EventLoop", "Crypto",
-                "HubAuth", "Users", "Keys", "Kafka", "HTTPServing", "SQLite", "HubREST", "Publishing", "Intake", "JobSupport",
-                "Groups", "Results", "GatewayAPI",
-            ]),
+            ["Basics", "PushModel", "FanOut", "Delivery", "Observability", "ResultQuery", "Replay", "EventLoop", "Crypto", "HubAuth", "Users", "Keys", "Kafka", "HTTPServing", "SQLite", "HubREST", "Publishing", "Intake", "JobSupport", "Groups", "Results", "GatewayAPI"]),
         module(
             "Door/OperatorAPI",
-            [
-                "Basics", "PushModel", "FanOut", "Delivery", "Observability", "ResultQuery", "Replay", "EventLoop", "Users",
-                "Keys", "Kafka", "HTTPServing", "HubREST", "Publishing", "Intake", "GroupPositions", "JobSupport", "Groups",
-                "Replays", "Results", "GatewayAPI",
-            ]),
+            ["Basics", "PushModel", "FanOut", "Delivery", "Observability", "ResultQuery", "Replay", "EventLoop", "Users", "Keys", "Kafka", "HTTPServing", "HubREST", "Publishing", "Intake", "GroupPositions", "JobSupport", "Groups", "Replays", "Results", "GatewayAPI"]),
         module("Door/Page", ["Basics", "PushModel", "Observability", "Crypto", "Keys", "HTTPServing", "WebFiles", "GatewayAPI"]),
         module(
             "Door/Gateway",
-            [
-                "PushModel", "FanOut", "Delivery", "Observability", "EventLoop", "Crypto", "Users", "Keys", "Kafka",
-                "HTTPServing", "HubREST", "Publishing",
-            ]),
+            ["PushModel", "FanOut", "Delivery", "Observability", "EventLoop", "Crypto", "Users", "Keys", "Kafka", "HTTPServing", "HubREST", "Publishing", "GatewayAPI", "AppAPI", "PublishAPI", "OperatorAPI", "Page"]),
 
         // Commands
         module(
             "Commands/Settings",
-            [
-                "Basics", "YAML", "PushModel", "FanOut", "Payloads", "Delivery", "Outcomes", "HubAuth", "Kafka", "HubREST",
-                "CurlHTTP", "WorkerRuntime", "Gateway", "Intake", "Observability", "HTTP1", "JobSupport",
-            ]),
+            ["Basics", "PushModel", "FanOut", "Delivery", "Outcomes", "HTTP1", "Observability", "HubAuth", "CurlHTTP", "Kafka", "YAML", "HubREST", "Intake", "JobSupport", "WorkerRuntime", "Gateway"]),
 
         module(
             "Commands/KafkaCare",
@@ -241,12 +220,7 @@ let package = Package(
 
         module(
             "Commands/Console",
-            [
-                "Basics", "Settings", "Gateway", "HubEmulator", "PushModel", "Payloads", "FanOut", "Delivery", "Observability",
-                "Outcomes", "ResultQuery", "Replay", "Pages", "Kafka", "SQLite", "HubREST", "HubAuth", "HTTPServing", "HTTP1",
-                "CurlHTTP", "EventLoop", "Crypto", "Users", "Keys", "Publishing", "Intake", "GroupPositions", "Audiences",
-                "Feedback", "Groups", "JobSupport", "KafkaCare", "Replays", "Results",
-            ]),
+            ["Basics", "PushModel", "FanOut", "Delivery", "Outcomes", "HTTP1", "Observability", "ResultQuery", "Replay", "EventLoop", "Crypto", "HubAuth", "Users", "Keys", "CurlHTTP", "Kafka", "HTTPServing", "Pages", "HubREST", "HubEmulator", "Publishing", "Intake", "GroupPositions", "JobSupport", "Groups", "Replays", "Results", "Gateway", "Settings", "KafkaCare", "Audiences", "Feedback"]),
 
         module(
             "Commands/Bench",

@@ -2,6 +2,7 @@ import Console
 import Dispatch
 import EventLoop
 import Gateway
+import GatewayAPI
 import Kafka
 import Observability
 import Settings

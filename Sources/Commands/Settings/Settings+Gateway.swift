@@ -1,6 +1,6 @@
 import Delivery
 import FanOut
-public import Gateway
+public import GatewayAPI
 import HubAuth
 import HubREST
 import Intake

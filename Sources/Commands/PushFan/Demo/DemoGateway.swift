@@ -3,6 +3,7 @@ import Delivery
 import EventLoop
 import Foundation
 import Gateway
+import GatewayAPI
 import HTTPServing
 import HubREST
 import Kafka

@@ -1,7 +1,7 @@
 import Audiences
 import Basics
 import Delivery
-import Gateway
+import GatewayAPI
 import Groups
 import Intake
 import JobSupport

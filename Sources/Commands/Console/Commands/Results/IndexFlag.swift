@@ -1,3 +1,4 @@
+import JobSupport
 import Results
 import Settings
 
