@@ -185,25 +185,46 @@ let package = Package(
         // Door
         module(
             "Door/GatewayAPI",
-            ["Basics", "PushModel", "FanOut", "Delivery", "Observability", "ResultQuery", "Replay", "EventLoop", "Users", "Keys", "CurlHTTP", "Kafka", "HTTPServing", "HubREST", "Publishing", "Intake", "GroupPositions", "JobSupport", "Groups", "Replays", "Results"]),
+            [
+                "Basics", "PushModel", "FanOut", "Delivery", "Observability", "ResultQuery", "Replay", "EventLoop", "Users",
+                "Keys", "CurlHTTP", "Kafka", "HTTPServing", "HubREST", "Publishing", "Intake", "GroupPositions", "JobSupport",
+                "Groups", "Replays", "Results",
+            ]),
         module(
             "Door/AppAPI",
-            ["Basics", "PushModel", "FanOut", "Delivery", "Outcomes", "Observability", "EventLoop", "Crypto", "Users", "Kafka", "HTTPServing", "HubREST", "Publishing", "GatewayAPI"]),
+            [
+                "Basics", "PushModel", "FanOut", "Delivery", "Outcomes", "Observability", "EventLoop", "Crypto", "Users", "Kafka",
+                "HTTPServing", "HubREST", "Publishing", "GatewayAPI",
+            ]),
         module(
             "Door/PublishAPI",
-            ["Basics", "PushModel", "FanOut", "Delivery", "Observability", "ResultQuery", "Replay", "EventLoop", "Crypto", "HubAuth", "Users", "Keys", "Kafka", "HTTPServing", "SQLite", "HubREST", "Publishing", "Intake", "JobSupport", "Groups", "Results", "GatewayAPI"]),
+            [
+                "Basics", "PushModel", "FanOut", "Delivery", "Observability", "ResultQuery", "Replay", "EventLoop", "Crypto",
+                "HubAuth", "Users", "Keys", "Kafka", "HTTPServing", "SQLite", "HubREST", "Publishing", "Intake", "JobSupport",
+                "Groups", "Results", "GatewayAPI",
+            ]),
         module(
             "Door/OperatorAPI",
-            ["Basics", "PushModel", "FanOut", "Delivery", "Observability", "ResultQuery", "Replay", "EventLoop", "Users", "Keys", "Kafka", "HTTPServing", "HubREST", "Publishing", "Intake", "GroupPositions", "JobSupport", "Groups", "Replays", "Results", "GatewayAPI"]),
+            [
+                "Basics", "PushModel", "FanOut", "Delivery", "Observability", "ResultQuery", "Replay", "EventLoop", "Users",
+                "Keys", "Kafka", "HTTPServing", "HubREST", "Publishing", "Intake", "GroupPositions", "JobSupport", "Groups",
+                "Replays", "Results", "GatewayAPI",
+            ]),
         module("Door/Page", ["Basics", "PushModel", "Observability", "Crypto", "Keys", "HTTPServing", "WebFiles", "GatewayAPI"]),
         module(
             "Door/Gateway",
-            ["PushModel", "FanOut", "Delivery", "Observability", "EventLoop", "Crypto", "Users", "Keys", "Kafka", "HTTPServing", "HubREST", "Publishing", "GatewayAPI", "AppAPI", "PublishAPI", "OperatorAPI", "Page"]),
+            [
+                "PushModel", "FanOut", "Delivery", "Observability", "EventLoop", "Crypto", "Users", "Keys", "Kafka",
+                "HTTPServing", "HubREST", "Publishing", "GatewayAPI", "AppAPI", "PublishAPI", "OperatorAPI", "Page",
+            ]),
 
         // Commands
         module(
             "Commands/Settings",
-            ["Basics", "PushModel", "FanOut", "Delivery", "Outcomes", "HTTP1", "Observability", "HubAuth", "CurlHTTP", "Kafka", "YAML", "HubREST", "Intake", "JobSupport", "WorkerRuntime", "Gateway"]),
+            [
+                "Basics", "PushModel", "FanOut", "Delivery", "Outcomes", "HTTP1", "Observability", "HubAuth", "CurlHTTP", "Kafka",
+                "YAML", "HubREST", "Intake", "JobSupport", "WorkerRuntime", "Gateway",
+            ]),
 
         module(
             "Commands/KafkaCare",
@@ -220,7 +241,12 @@ let package = Package(
 
         module(
             "Commands/Console",
-            ["Basics", "PushModel", "FanOut", "Delivery", "Outcomes", "HTTP1", "Observability", "ResultQuery", "Replay", "EventLoop", "Crypto", "HubAuth", "Users", "Keys", "CurlHTTP", "Kafka", "HTTPServing", "Pages", "HubREST", "HubEmulator", "Publishing", "Intake", "GroupPositions", "JobSupport", "Groups", "Replays", "Results", "Gateway", "Settings", "KafkaCare", "Audiences", "Feedback"]),
+            [
+                "Basics", "PushModel", "FanOut", "Delivery", "Outcomes", "HTTP1", "Observability", "ResultQuery", "Replay",
+                "EventLoop", "Crypto", "HubAuth", "Users", "Keys", "CurlHTTP", "Kafka", "HTTPServing", "Pages", "HubREST",
+                "HubEmulator", "Publishing", "Intake", "GroupPositions", "JobSupport", "Groups", "Replays", "Results", "Gateway",
+                "Settings", "KafkaCare", "Audiences", "Feedback",
+            ]),
 
         module(
             "Commands/Bench",
@@ -249,6 +275,12 @@ let package = Package(
                 "Delivery", "FanOut", "JobSupport", "Kafka", "PushModel", "Replay", "Replays", "ResultQuery", "TestSupport",
             ],
             path: "Tests/Support/ReplayStage", swiftSettings: strict),
+        .target(
+            name: "DoorStage",
+            dependencies: [
+                "Basics", "PushModel", "FanOut", "Keys", "Kafka", "HTTPServing", "HubREST", "Publishing", "Results", "GatewayAPI",
+                "AppAPI", "PublishAPI", "OperatorAPI", "TestSupport",
+            ], path: "Tests/Support/DoorStage", swiftSettings: strict),
         .target(
             name: "FaultOracle", dependencies: ["PushModel", "Delivery"], path: "Tests/Faults/FaultOracle", swiftSettings: strict),
         .executableTarget(
@@ -308,21 +340,39 @@ let package = Package(
                 "PushModel",
                 "FanOut",
             ]),
+        tests("Door/GatewayAPITests", ["Basics", "Kafka", "HTTPServing", "GatewayAPI"]),
+        tests(
+            "Door/AppAPITests",
+            ["PushModel", "Payloads", "FanOut", "Crypto", "HTTPServing", "HubREST", "GatewayAPI", "AppAPI", "DoorStage"]),
+        tests(
+            "Door/PublishAPITests",
+            [
+                "Basics", "PushModel", "Delivery", "ResultQuery", "Keys", "Kafka", "HTTPServing", "HubREST", "Publishing",
+                "Intake", "Groups", "Results", "GatewayAPI", "PublishAPI", "OperatorAPI", "DoorStage",
+            ]),
+        tests(
+            "Door/OperatorAPITests",
+            [
+                "Basics", "PushModel", "Delivery", "Observability", "ResultQuery", "Replay", "EventLoop", "Keys", "Kafka",
+                "HTTPServing", "Publishing", "GroupPositions", "JobSupport", "Groups", "Replays", "Results", "GatewayAPI",
+                "PublishAPI", "OperatorAPI", "DoorStage",
+            ]),
+        tests("Door/PageTests", ["Basics", "HTTPServing", "GatewayAPI", "Page"]),
         tests(
             "Door/GatewayTests",
             [
-                "Basics", "Gateway", "WorkerRuntime", "PushModel", "Payloads", "FanOut", "Delivery", "Outcomes", "HubEmulator",
-                "HubREST", "HubAuth", "CurlHTTP", "HTTPServing", "Kafka", "Users", "Keys", "Crypto", "Observability", "EventLoop",
-                "Publishing", "Intake", "SQLite", "GroupPositions", "Replay", "ResultQuery", "WebFiles", "Groups", "JobSupport",
-                "Replays", "Results",
+                "Basics", "PushModel", "FanOut", "Delivery", "Outcomes", "Observability", "ResultQuery", "Replay", "EventLoop",
+                "Crypto", "HubAuth", "Users", "Keys", "CurlHTTP", "Kafka", "HTTPServing", "SQLite", "WebFiles", "HubREST",
+                "HubEmulator", "Publishing", "GroupPositions", "JobSupport", "Groups", "Replays", "Results", "WorkerRuntime",
+                "GatewayAPI", "AppAPI", "PublishAPI", "OperatorAPI", "Page", "Gateway", "DoorStage",
             ]),
         tests("Scaling/ScalingTests", ["ScaleModel"]),
         tests("Faults/FaultSuiteTests", ["FaultOracle", "PushModel", "Delivery"]),
         tests(
             "Commands/SettingsTests",
             [
-                "Settings", "Delivery", "Observability", "WorkerRuntime", "Gateway", "FanOut", "HubREST", "HubAuth", "CurlHTTP",
-                "Intake", "HTTPServing", "Kafka",
+                "FanOut", "Delivery", "Observability", "HubAuth", "CurlHTTP", "Kafka", "HTTPServing", "HubREST", "Intake",
+                "WorkerRuntime", "GatewayAPI", "Settings",
             ]),
         tests("Commands/KafkaCareTests", ["PushModel", "Delivery", "EventLoop", "Kafka", "Groups", "KafkaCare"]),
         tests("Commands/AudiencesTests", ["PushModel", "FanOut", "Delivery", "Publishing", "JobSupport", "Audiences"]),
@@ -330,10 +380,10 @@ let package = Package(
         tests(
             "Commands/ConsoleTests",
             [
-                "Basics", "Console", "Settings", "Kafka", "SQLite", "PushModel", "FanOut", "ResultQuery", "Replay", "Pages",
-                "HTTPServing", "HubEmulator", "HubAuth", "Delivery", "Outcomes", "WorkerRuntime", "Observability", "EventLoop",
-                "Users", "Keys", "Crypto", "Publishing", "Gateway", "Intake", "GroupPositions", "Audiences", "Feedback", "Groups",
-                "JobSupport", "KafkaCare", "Replays", "Results",
+                "Basics", "PushModel", "FanOut", "Delivery", "Outcomes", "Observability", "ResultQuery", "Replay", "EventLoop",
+                "Crypto", "HubAuth", "Users", "Keys", "Kafka", "HTTPServing", "SQLite", "Pages", "HubEmulator", "Publishing",
+                "Intake", "GroupPositions", "JobSupport", "Groups", "Replays", "Results", "WorkerRuntime", "GatewayAPI", "AppAPI",
+                "PublishAPI", "OperatorAPI", "Settings", "KafkaCare", "Audiences", "Feedback", "Console",
             ]),
         tests("Commands/BenchTests", ["Bench", "Console", "Delivery", "Kafka", "Observability", "Settings"]),
     ],

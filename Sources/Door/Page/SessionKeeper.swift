@@ -47,7 +47,7 @@ package final class SessionKeeper: Sendable {
     ///   - address: The address of the person's browser.
     /// - Returns: The secret for the cookie, and the session.
     /// - Throws: 401 for a wrong key, 429 after too many of them or beyond the key's rate, and 503 without entropy.
-    func begin(_ text: String, from address: NumericAddress?) throws(APIProblem) -> (secret: String, facts: Facts) {
+    package func begin(_ text: String, from address: NumericAddress?) throws(APIProblem) -> (secret: String, facts: Facts) {
         let (outcome, key) = keys.check(PresentedKey(text), from: address)
         let publisher = try outcome.publisher(orRefuse: .keyWrong)
         guard let key else { throw .keyWrong }
@@ -84,7 +84,7 @@ package final class SessionKeeper: Sendable {
     }
 
     /// Ends a session, if there is one.
-    func end(_ secret: String) {
+    package func end(_ secret: String) {
         let digest = Self.digest(of: secret)
         sessions.withLock { $0.end(digest) }
     }

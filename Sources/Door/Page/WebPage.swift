@@ -83,7 +83,7 @@ package struct WebPage: Sendable {
 
 extension HTTPFields {
     /// True if an answer may be packed with gzip (RFC 9110, section 12.5.3).
-    var admitsGzip: Bool {
+    package var admitsGzip: Bool {
         var weights: [String: Bool] = [:]
         for member in members("Accept-Encoding") {
             let parts = member.lowercased().unquotedParts(between: ";")

@@ -1,3 +1,6 @@
+@testable import PublishAPI
+@testable import GatewayAPI
+@testable import AppAPI
 import Basics
 import FanOut
 import HTTPServing
@@ -8,7 +11,6 @@ import Testing
 import Users
 
 @testable import Console
-@testable import Gateway
 @testable import HubEmulator
 @testable import Audiences
 

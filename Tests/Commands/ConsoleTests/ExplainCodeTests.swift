@@ -1,4 +1,4 @@
-import Gateway
+import GatewayAPI
 import PushModel
 import Testing
 

@@ -1,3 +1,5 @@
+@testable import PublishAPI
+@testable import GatewayAPI
 import Foundation
 import HTTPServing
 import Intake
@@ -8,7 +10,6 @@ import TestSupport
 import Testing
 
 @testable import Console
-@testable import Gateway
 
 /// `pushfan explain` and `POST /v1/requests:explain` have one answer.
 @Suite struct ExplainedAlikeTests {

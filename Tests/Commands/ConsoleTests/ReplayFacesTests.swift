@@ -1,3 +1,5 @@
+@testable import OperatorAPI
+@testable import GatewayAPI
 @testable import Replays
 import PushModel
 import Replay
@@ -5,7 +7,6 @@ import TestSupport
 import Testing
 
 @testable import Console
-@testable import Gateway
 
 /// A replay as a command and the gateway show it.
 @Suite struct ReplayFacesTests {
@@ -63,11 +64,11 @@ import Testing
     {
         let gateway = ReplayJSON(ReplayReport(Self.header, job: job, now: Self.now), standing: nil)
         let whole = gateway.whole(samples: [], rate: nil, callsAtOnce: 64).bytes
-        let schema = try #require(APIOperation.showReplay.row.answers.first?.content?.schema)
+        let schema = try #require(APIOperation.Operate.showReplay.row.answers.first?.content?.schema)
         #expect(SchemaCheck.violations(of: whole, by: schema, isClosed: true).isEmpty)
         var list = JSONObject()
         list.add("items", array: [gateway.summary.bytes])
-        let page = try #require(APIOperation.listReplays.row.answers.first?.content?.schema)
+        let page = try #require(APIOperation.Operate.listReplays.row.answers.first?.content?.schema)
         #expect(SchemaCheck.violations(of: list.bytes, by: page, isClosed: true).isEmpty)
     }
 

@@ -1,7 +1,7 @@
+import GatewayAPI
 import CurlHTTP
 import Delivery
 import FanOut
-import Gateway
 import HubAuth
 import HubREST
 import Intake

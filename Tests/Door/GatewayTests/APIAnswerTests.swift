@@ -1,11 +1,13 @@
+@testable import OperatorAPI
+@testable import PublishAPI
+@testable import GatewayAPI
+@testable import AppAPI
 import CurlHTTP
 import HTTPServing
 import HubREST
 import Kafka
 import PushModel
 import Testing
-
-@testable import Gateway
 
 struct APIAnswerTests {
     private func text(_ answer: APIAnswer) -> String { String(decoding: answer.body, as: UTF8.self) }

@@ -1,3 +1,8 @@
+@testable import PublishAPI
+@testable import OperatorAPI
+@testable import GatewayAPI
+import DoorStage
+@testable import AppAPI
 import HTTPServing
 import Keys
 import PushModel

@@ -1,3 +1,5 @@
+@testable import GatewayAPI
+@testable import AppAPI
 import HTTPServing
 import TestSupport
 import Testing

@@ -1,3 +1,7 @@
+@testable import OperatorAPI
+@testable import PublishAPI
+@testable import Page
+@testable import GatewayAPI
 import HTTPServing
 import TestSupport
 import Testing

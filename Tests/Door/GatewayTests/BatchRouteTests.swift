@@ -1,8 +1,9 @@
+import DoorStage
+@testable import PublishAPI
+@testable import GatewayAPI
 import Kafka
 import TestSupport
 import Testing
-
-@testable import Gateway
 
 /// `POST /v1/requests:batch`, batches of events, and `POST /v1/requests:explain`, over HTTP and Kafka.
 @Suite(.tags(.waits, .threads), .serialized) struct BatchRouteTests {

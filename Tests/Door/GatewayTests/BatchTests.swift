@@ -1,11 +1,12 @@
+@testable import Gateway
+@testable import PublishAPI
+@testable import GatewayAPI
 import HTTPServing
 import Kafka
 import PushModel
 import Synchronization
 import TestSupport
 import Testing
-
-@testable import Gateway
 
 /// What a body holds as a batch, and the answer that the verdicts on its requests make; without HTTP and Kafka.
 @Suite struct BatchTests {

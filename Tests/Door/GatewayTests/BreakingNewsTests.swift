@@ -2,8 +2,6 @@ import HubEmulator
 import TestSupport
 import Testing
 
-@testable import Gateway
-
 /// The breaking-news tutorial: apps register templates at the hub with a Listen key, and news go to categories, by REST and by requests.
 @Suite(.tags(.threads)) struct BreakingNewsTests {
     private let stage: AppStage

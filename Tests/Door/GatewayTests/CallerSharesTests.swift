@@ -1,3 +1,4 @@
+@testable import GatewayAPI
 import Basics
 import HTTPServing
 import TestSupport

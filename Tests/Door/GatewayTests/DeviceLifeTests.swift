@@ -5,8 +5,6 @@ import TestSupport
 import Testing
 import WorkerRuntime
 
-@testable import Gateway
-
 /// What becomes of a device and its handle between its first registration and its end.
 @Suite(.tags(.threads)) struct DeviceLifeTests {
     private let stage: AppStage

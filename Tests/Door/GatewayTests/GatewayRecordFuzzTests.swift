@@ -1,3 +1,7 @@
+@testable import OperatorAPI
+@testable import GatewayAPI
+import DoorStage
+@testable import AppAPI
 import Basics
 import Outcomes
 import Publishing
@@ -5,7 +9,6 @@ import PushModel
 import TestSupport
 import Testing
 
-@testable import Gateway
 @testable import Groups
 
 /// Records of strangers in what a gateway keeps and shows of them: none ends the process, and the proper record behind them counts.

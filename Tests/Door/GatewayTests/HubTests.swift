@@ -1,5 +1,7 @@
+@testable import AppAPI
 import Dispatch
 import EventLoop
+import Gateway
 import HubEmulator
 import HubREST
 import Observability
@@ -7,8 +9,6 @@ import PushModel
 import Synchronization
 import TestSupport
 import Testing
-
-@testable import Gateway
 
 @Suite(.tags(.threads)) struct HubTests {
     /// What lanes have done, in order.

@@ -1,3 +1,5 @@
+@testable import PublishAPI
+@testable import GatewayAPI
 import Basics
 import Foundation
 import HTTPServing
@@ -6,8 +8,6 @@ import SQLite
 import Synchronization
 import TestSupport
 import Testing
-
-@testable import Gateway
 
 /// A key means once, also when the gateway was started again, and when its file of answers is of no use.
 @Suite final class IdempotencyTests {

@@ -1,3 +1,5 @@
+@testable import OperatorAPI
+@testable import GatewayAPI
 import Basics
 import Delivery
 import EventLoop
@@ -10,7 +12,6 @@ import PushModel
 import TestSupport
 import Testing
 
-@testable import Gateway
 @testable import Groups
 @testable import JobSupport
 @testable import Results

@@ -1,3 +1,5 @@
+@testable import PublishAPI
+@testable import GatewayAPI
 import Basics
 import EventLoop
 import Foundation
@@ -6,8 +8,6 @@ import Keys
 import Synchronization
 import TestSupport
 import Testing
-
-@testable import Gateway
 
 /// A keys file that is gone when nobody holds it any more.
 final class KeysOnDisk: Sendable {

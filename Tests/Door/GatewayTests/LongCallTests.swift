@@ -1,3 +1,8 @@
+import DoorStage
+@testable import AppAPI
+@testable import PublishAPI
+@testable import OperatorAPI
+@testable import GatewayAPI
 import Basics
 import Dispatch
 import HTTPServing
@@ -5,8 +10,6 @@ import Keys
 import Synchronization
 import TestSupport
 import Testing
-
-@testable import Gateway
 
 /// What lasts for long holds up neither the server nor those who ask for something else.
 @Suite(.tags(.waits, .threads), .serialized) struct LongCallTests {

@@ -1,6 +1,9 @@
+@testable import GatewayAPI
+@testable import AppAPI
 import Delivery
 import Dispatch
 import Foundation
+import Gateway
 import HTTPServing
 import HubAuth
 import HubEmulator
@@ -9,7 +12,6 @@ import PushModel
 import TestSupport
 import Testing
 
-@testable import Gateway
 @testable import Publishing
 
 /// `POST /api/notifications` over HTTP and Kafka; the tests themselves write the results.

@@ -1,3 +1,4 @@
+@testable import OperatorAPI
 import Delivery
 import Foundation
 import GroupPositions
@@ -6,8 +7,6 @@ import HubEmulator
 import Kafka
 import TestSupport
 import Testing
-
-@testable import Gateway
 
 /// Requests behind an open transaction wait, and every place says so alike: by processes on a real broker.
 @Suite(.needsKafka, .serialized)

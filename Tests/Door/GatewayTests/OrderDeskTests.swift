@@ -1,3 +1,9 @@
+@testable import PublishAPI
+@testable import AppAPI
+import TestSupport
+@testable import OperatorAPI
+@testable import GatewayAPI
+import DoorStage
 import Delivery
 import Foundation
 import Groups
@@ -9,8 +15,6 @@ import Observability
 import PushModel
 import Results
 import Testing
-
-@testable import Gateway
 
 /// A desk for orders on a clock that a test moves, with a Kafka of its own.
 private final class OrderStage: Sendable {

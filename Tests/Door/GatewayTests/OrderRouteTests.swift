@@ -1,13 +1,12 @@
 import Delivery
 import EventLoop
 import Foundation
+import GatewayAPI
 import Kafka
 import Publishing
 import PushModel
 import TestSupport
 import Testing
-
-@testable import Gateway
 
 /// Orders at a gateway that serves, whose keys are of the tenant shop.
 @Suite(.tags(.waits, .threads), .serialized) struct OrderRouteTests {

@@ -1,3 +1,9 @@
+import DoorStage
+@testable import PublishAPI
+@testable import Page
+@testable import OperatorAPI
+@testable import GatewayAPI
+@testable import AppAPI
 import EventLoop
 import HTTPServing
 import Keys

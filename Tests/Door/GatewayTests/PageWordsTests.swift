@@ -1,3 +1,4 @@
+@testable import OperatorAPI
 @testable import Replays
 @testable import Results
 import Delivery
@@ -11,7 +12,6 @@ import ResultQuery
 import Testing
 import WebFiles
 
-@testable import Gateway
 @testable import WorkerRuntime
 
 /// What the web page says of the program's words: its modules and Swift name the same ones.

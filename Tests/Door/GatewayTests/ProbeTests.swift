@@ -1,8 +1,6 @@
 import TestSupport
 import Testing
 
-@testable import Gateway
-
 /// What a worker's probes answer, by a process.
 @Suite(.needsKafka) struct ProbeTests {
     private static func ask(_ method: String, _ path: String, at port: Int) throws -> (status: Int, head: String, body: [UInt8]) {

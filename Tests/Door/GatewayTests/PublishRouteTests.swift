@@ -1,3 +1,5 @@
+@testable import PublishAPI
+@testable import GatewayAPI
 import HTTPServing
 import Kafka
 import Observability
@@ -5,7 +7,6 @@ import PushModel
 import TestSupport
 import Testing
 
-@testable import Gateway
 @testable import Publishing
 
 /// `POST /v1/requests` over HTTP and Kafka.

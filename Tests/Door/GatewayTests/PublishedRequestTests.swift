@@ -1,11 +1,10 @@
 import Delivery
+import GatewayAPI
 import HTTPServing
 import Kafka
 import PushModel
 import TestSupport
 import Testing
-
-@testable import Gateway
 
 /// A request that was published over HTTP: repeated, looked up, awaited and cancelled.
 @Suite(.tags(.waits, .threads), .serialized) struct PublishedRequestTests {

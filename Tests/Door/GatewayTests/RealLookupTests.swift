@@ -2,8 +2,6 @@ import Testing
 import TestSupport
 import HubEmulator
 
-@testable import Gateway
-
 /// What any gateway says of a request at any time, by processes on a real broker.
 @Suite(.needsKafka, .serialized)
 struct RealLookupTests {

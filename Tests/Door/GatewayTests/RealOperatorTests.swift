@@ -6,8 +6,6 @@ import PushModel
 import TestSupport
 import Testing
 
-@testable import Gateway
-
 /// Finding, repairing and watching over HTTP, by processes on a real broker.
 @Suite(.needsKafka, .serialized)
 struct RealOperatorTests {

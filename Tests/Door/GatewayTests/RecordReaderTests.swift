@@ -1,3 +1,4 @@
+@testable import GatewayAPI
 import Basics
 import Dispatch
 import EventLoop
@@ -5,8 +6,6 @@ import Kafka
 import Synchronization
 import TestSupport
 import Testing
-
-@testable import Gateway
 
 /// The threads that read records, on brokers that a test makes up.
 @Suite(.tags(.threads)) struct RecordReaderTests {

@@ -1,10 +1,11 @@
+import DoorStage
+@testable import AppAPI
 import FanOut
 import Foundation
+import GatewayAPI
 import HubEmulator
 import TestSupport
 import Testing
-
-@testable import Gateway
 
 /// `/api/register` over HTTP, against a hub.
 @Suite(.tags(.threads)) struct RegisterRouteTests {

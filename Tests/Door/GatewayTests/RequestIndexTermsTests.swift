@@ -1,9 +1,11 @@
+@testable import OperatorAPI
+@testable import PublishAPI
+@testable import AppAPI
+@testable import GatewayAPI
 import Foundation
 import Results
 import TestSupport
 import Testing
-
-@testable import Gateway
 
 /// The secret of an encrypted index comes from a file.
 @Suite struct RequestIndexTermsTests {

@@ -1,9 +1,9 @@
+@testable import PublishAPI
 import Foundation
+import GatewayAPI
 import Kafka
 import Synchronization
 import Testing
-
-@testable import Gateway
 
 /// The time for which workers find a repeated request.
 struct RetryReachTests {

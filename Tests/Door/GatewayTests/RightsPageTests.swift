@@ -1,3 +1,5 @@
+@testable import PublishAPI
+@testable import GatewayAPI
 import Delivery
 import EventLoop
 import Foundation
@@ -9,7 +11,6 @@ import PushModel
 import TestSupport
 import Testing
 
-@testable import Gateway
 @testable import Replays
 
 /// The table of rights on page Gateway, row by row, at a gateway that serves.

@@ -1,9 +1,13 @@
+@testable import AppAPI
+@testable import PublishAPI
+@testable import OperatorAPI
+@testable import GatewayAPI
+import DoorStage
 import Basics
 import HTTPServing
 import TestSupport
 import Testing
 
-@testable import Gateway
 @testable import Keys
 
 /// Streams and waits end with the rights by which they began.

@@ -1,7 +1,6 @@
+@testable import GatewayAPI
 import TestSupport
 import Testing
-
-@testable import Gateway
 
 /// The values of the label `route`, as page Monitoring lists them.
 @Suite struct RouteLabelPageTests {

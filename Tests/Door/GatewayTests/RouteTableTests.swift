@@ -1,10 +1,13 @@
+import DoorStage
+@testable import OperatorAPI
+@testable import AppAPI
+@testable import PublishAPI
+@testable import GatewayAPI
 import HTTPServing
 import Keys
 import ResultQuery
 import TestSupport
 import Testing
-
-@testable import Gateway
 
 /// The rows of all operations, at a table of routes and at a gateway that serves.
 @Suite(.tags(.waits, .threads), .serialized) struct RouteTableTests {

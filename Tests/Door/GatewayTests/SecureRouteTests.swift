@@ -1,12 +1,12 @@
+@testable import AppAPI
 import Crypto
 import Delivery
 import EventLoop
 import FanOut
+import GatewayAPI
 import Kafka
 import TestSupport
 import Testing
-
-@testable import Gateway
 
 /// Secure push over HTTP and Kafka: what is pushed, and who reads the text.
 @Suite(.tags(.threads), .serialized) struct SecureRouteTests {

@@ -1,8 +1,7 @@
+import GatewayAPI
 import HubEmulator
 import TestSupport
 import Testing
-
-@testable import Gateway
 
 /// Sends that fail, last or must not reach somebody: what the caller is told, and what rings.
 @Suite(.tags(.threads)) struct SendFaultTests {

@@ -1,10 +1,10 @@
+@testable import GatewayAPI
+@testable import AppAPI
 import HTTPServing
 import Outcomes
 import Publishing
 import PushModel
 import Testing
-
-@testable import Gateway
 
 struct SendOutcomeTests {
     private static let written = SendOutcome.Record.written(topic: "q", partition: 3, offset: 12)
@@ -97,7 +97,7 @@ struct SendOutcomeTests {
         ] as [(SendOutcome.Record, String, String)])
     func withoutAResultItSaysWhatIsKnownOfTheRecord(_ record: SendOutcome.Record, code: String, detail: String) throws {
         let answer = try self.answer(to: [], .finalResult, record)
-        #expect(answer.status == 504 && answer.headers["Location"] == RequestPath.of("r-1", at: record))
+        #expect(answer.status == 504 && answer.headers["Location"] == RequestLocation.of("r-1", at: record.place))
         for part in ["\"code\":\"\(code)\"", "\"detail\":\"\(detail)", #""retry":"ambiguous""#, #""request_id":"r-1""#] {
             #expect(text(answer).contains(part), "\(text(answer))")
         }

@@ -1,3 +1,6 @@
+@testable import PublishAPI
+@testable import GatewayAPI
+@testable import AppAPI
 import Delivery
 import EventLoop
 import Foundation

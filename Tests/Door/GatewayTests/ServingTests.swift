@@ -1,3 +1,5 @@
+@testable import GatewayAPI
+@testable import AppAPI
 import Foundation
 import HTTPServing
 import TestSupport

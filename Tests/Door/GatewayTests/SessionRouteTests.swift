@@ -1,9 +1,11 @@
+@testable import Page
+@testable import OperatorAPI
+@testable import GatewayAPI
+import DoorStage
 import HTTPServing
 import Keys
 import TestSupport
 import Testing
-
-@testable import Gateway
 
 /// People sign in to the page, and its cookie stands in place of their key.
 @Suite(.tags(.threads)) struct SessionRouteTests {

@@ -1,3 +1,5 @@
+@testable import GatewayAPI
+@testable import AppAPI
 import Basics
 import EventLoop
 import Foundation
@@ -5,8 +7,6 @@ import HTTPServing
 import TestSupport
 import Testing
 import Users
-
-@testable import Gateway
 
 @Suite(.tags(.threads)) struct SignInTests {
     private static let call = "POST"

@@ -1,11 +1,12 @@
+import AppAPI
 import Dispatch
 import Foundation
+import Gateway
+import GatewayAPI
 import HTTPServing
 import Kafka
 import TestSupport
 import Testing
-
-@testable import Gateway
 
 @Suite(.tags(.threads)) struct StoppingTests {
     private static let text = request("POST", "/api/notifications", [basic("alice", "alice")])

@@ -4,8 +4,6 @@ import HubEmulator
 import TestSupport
 import Testing
 
-@testable import Gateway
-
 /// The tutorials' apps register over real HTTP, and what rings shows at whose devices: gateway, Kafka, worker and hub are all there.
 @Suite(.tags(.threads)) struct TutorialAppTests {
     private let stage: AppStage

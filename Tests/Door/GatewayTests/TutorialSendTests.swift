@@ -1,13 +1,12 @@
 import Delivery
 import Foundation
 import FoundationXML
+import GatewayAPI
 import HTTPServing
 import HubEmulator
 import TestSupport
 import Testing
 import WorkerRuntime
-
-@testable import Gateway
 
 /// The tutorials' apps send over real HTTP, through gateway, Kafka, worker and hub, and the right devices ring.
 @Suite(.tags(.threads)) struct TutorialSendTests {

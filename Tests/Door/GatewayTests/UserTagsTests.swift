@@ -1,11 +1,10 @@
+@testable import AppAPI
 import Basics
 import EventLoop
 import FanOut
 import TestSupport
 import Testing
 import Users
-
-@testable import Gateway
 
 /// From a name, as somebody wrote it, to the user's tag.
 struct UserTagsTests {

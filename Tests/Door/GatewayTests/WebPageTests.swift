@@ -1,3 +1,5 @@
+@testable import Page
+@testable import GatewayAPI
 import HTTPServing
 import TestSupport
 import Testing

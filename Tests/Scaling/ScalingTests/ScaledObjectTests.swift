@@ -7,7 +7,8 @@ import Testing
 @Suite struct ScaledObjectTests {
     private static func text() throws -> String {
         try String(
-            contentsOf: Repository.root.appendingPathComponent("Deploy/kubernetes/components/keda/scaledobject.yaml"), encoding: .utf8)
+            contentsOf: Repository.root.appendingPathComponent("Deploy/kubernetes/components/keda/scaledobject.yaml"),
+            encoding: .utf8)
     }
 
     @Test func theRuleIsWhatTheFileSays() throws {

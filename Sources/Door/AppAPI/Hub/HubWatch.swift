@@ -1,5 +1,5 @@
 package import GatewayAPI
-import HubREST
+package import HubREST
 import Observability
 import PushModel
 import Synchronization
@@ -24,7 +24,7 @@ package final class HubWatch: Sendable {
     }
 
     /// Notes what became of a call; nil is success.
-    func note(_ failure: RegistrationFailure?) {
+    package func note(_ failure: RegistrationFailure?) {
         if failure?.cause == .unusable { return }
         let problem = failure.flatMap(Self.problem)
         let wasWell = state.withLock { state -> Bool? in

@@ -1,8 +1,8 @@
 import Basics
 import FanOut
 import GatewayAPI
-import HubREST
-import PushModel
+package import HubREST
+package import PushModel
 
 /// Decides what has to be asked and told the hub for one call of `/api/register`: facts in, calls out, at the end an answer.
 ///
@@ -14,9 +14,9 @@ import PushModel
 ///
 /// An installation belongs to the user whose tag it has. Whoever else brings the handle that it has now holds the device, and takes it
 /// over. What is new is written before what is old is removed, so that a failure between the two leaves a device that rings.
-struct Registrar: Sendable {
+package struct Registrar: Sendable {
     /// One call to the hub, by a method of `RegistrationClient`. Each may be made again without harm.
-    enum Call: Sendable, Equatable {
+    package enum Call: Sendable, Equatable {
         /// `registrations(of:on:)`.
         case find(handle: String, platform: Platform?)
         /// `installation(_:)`.
@@ -42,7 +42,7 @@ struct Registrar: Sendable {
     }
 
     /// How the call of the API ends.
-    enum Ending: Sendable, Equatable {
+    package enum Ending: Sendable, Equatable {
         /// The id for the device.
         case id(String)
         /// It is registered, or removed.
@@ -54,7 +54,7 @@ struct Registrar: Sendable {
     }
 
     /// What comes next.
-    enum Step: Sendable, Equatable {
+    package enum Step: Sendable, Equatable {
         /// Make this call.
         case ask(Call)
         /// Answer.
@@ -112,7 +112,7 @@ struct Registrar: Sendable {
     }
 
     /// The next step after the hub's reply to the call of the step before.
-    mutating func next(after reply: Reply) -> Step {
+    package mutating func next(after reply: Reply) -> Step {
         if case .failed(let failure) = reply {
             // A registration that was changed since it was listed is not the one that was to be removed.
             guard isRemovingRegistration, failure.status == 412 else { return .end(.failed(failure)) }
@@ -246,7 +246,7 @@ extension Installation {
 
 extension Registrar.Call: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// What it does; the handle is a secret.
-    var description: String {
+    package var description: String {
         switch self {
         case .find: "find"
         case .read: "read"
@@ -256,14 +256,14 @@ extension Registrar.Call: CustomStringConvertible, CustomDebugStringConvertible,
         }
     }
     /// As `description`.
-    var debugDescription: String { description }
+    package var debugDescription: String { description }
     /// A mirror without children.
-    var customMirror: Mirror { Mirror(self, children: [:]) }
+    package var customMirror: Mirror { Mirror(self, children: [:]) }
 }
 
 extension Registrar: CustomStringConvertible, CustomReflectable {
     /// The name alone.
-    var description: String { "Registrar" }
+    package var description: String { "Registrar" }
     /// A mirror without children: there is a handle in them.
-    var customMirror: Mirror { Mirror(self, children: [:]) }
+    package var customMirror: Mirror { Mirror(self, children: [:]) }
 }

@@ -11,7 +11,7 @@ import Publishing
 /// awaited, those of the calls that the hub accepted; of several the worst decides.
 struct SendOutcome: Sendable {
     /// What to do.
-    enum Step: Sendable, Equatable {
+    package enum Step: Sendable, Equatable {
         /// Answer.
         case answer(APIAnswer)
         /// Ask the hub for its telemetry of these notifications (`GET /messages/{id}`), and answer what `answer(telemetry:)` says.

@@ -2,7 +2,7 @@ import PushModel
 
 /// What a result says that the answer to a send depends on (page Results).
 struct SendResult: Sendable, Equatable {
-    struct Call: Sendable, Equatable {
+    package struct Call: Sendable, Equatable {
         /// Its place in the request's plan, from 0.
         var index: Int64
         /// The hub's format name.

@@ -19,6 +19,15 @@ package struct StoredRecord: Sendable {
     /// The value; nil for a tombstone.
     package let value: [UInt8]?
     package var headers: [(name: [UInt8], value: [UInt8]?)] = []
+
+    package init(
+        timestamp: Int64?, isTimedByBroker: Bool = false, value: [UInt8]?, headers: [(name: [UInt8], value: [UInt8]?)] = []
+    ) {
+        self.timestamp = timestamp
+        self.isTimedByBroker = isTimedByBroker
+        self.value = value
+        self.headers = headers
+    }
 }
 
 package final class KafkaRecords: RecordSource {

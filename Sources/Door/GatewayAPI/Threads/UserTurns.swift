@@ -61,7 +61,7 @@ struct UserTurns<Work: Sendable>: Sendable {
     var userCount: Int { users.count }
 
     /// Adds a piece of work; one that is refused is not kept. The rest of work that was admitted before is not refused.
-    mutating func add(_ work: Work, of user: String, in group: String? = nil, isAdmitted: Bool = false) -> Admission {
+    package mutating func add(_ work: Work, of user: String, in group: String? = nil, isAdmitted: Bool = false) -> Admission {
         let name = Name(user: user, group: group)
         let present = users[name].map { $0.inLine + $0.kept.count } ?? 0
         if !isAdmitted {

@@ -77,7 +77,7 @@ extension OperatorCall {
 
 extension APIOperation.Operate {
     /// The upkeep of its answers: whoever only asks can ask again.
-    var upkeep: HTTPServerResponse.Upkeep {
+    package var upkeep: HTTPServerResponse.Upkeep {
         switch self {
         case .searchRequests, .searchFailures: .counted
         default: row.body == nil ? .counted : .owed

@@ -1,4 +1,4 @@
-import Basics
+package import Basics
 import Dispatch
 import EventLoop
 package import GatewayAPI
@@ -48,7 +48,8 @@ package final class AnswerFile: Sendable {
 
     /// Asks for the answer to the first of some keys that has one. `then` gets it in the thread of the file, with when it counts no more. Returns false, and
     /// never calls `then`, where too much waits.
-    func find(_ scopes: [IdempotencyScope], then: @escaping @Sendable (RememberedAnswer?, MonotonicTime) -> Void) -> Bool {
+    package func find(_ scopes: [IdempotencyScope], then: @escaping @Sendable (RememberedAnswer?, MonotonicTime) -> Void) -> Bool
+    {
         put(.find(scopes, then: then))
     }
 

@@ -154,7 +154,7 @@ final class AnswerStore {
 
     /// Adds answers in place of others with the same keys, and removes more old ones than that, so that none gather. Nothing
     /// changes where it fails.
-    func add(_ answers: [NewAnswer], now: Int64) throws(SQLiteError) {
+    package func add(_ answers: [NewAnswer], now: Int64) throws(SQLiteError) {
         try database.write { () throws(SQLiteError) in
             try removeOld(atMost: 2 * answers.count + 16, now: now)
             for answer in answers { try add(answer) }

@@ -7,7 +7,7 @@ import PushModel
 /// A body that is JSON counts by its values: order of members, white space and escapes make no difference. Numbers count as they are
 /// written, so `1` and `1.0` differ. Any other body counts by its bytes. To it come the media type, without parameters, and the attributes
 /// of an event whose headers have them (CloudEvents HTTP binding 1.0.2, section 3.1).
-struct CallFingerprint: Equatable, Sendable {
+package struct CallFingerprint: Equatable, Sendable {
     /// A SHA-256 digest, 32 bytes.
     let digest: [UInt8]
 

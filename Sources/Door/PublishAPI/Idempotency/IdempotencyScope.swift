@@ -4,7 +4,7 @@ import GatewayAPI
 
 /// A digest of what one `Idempotency-Key` belongs to: the publisher, which is a tenant and a source, and the route. The key itself is not
 /// kept.
-struct IdempotencyScope: Hashable, Sendable {
+package struct IdempotencyScope: Hashable, Sendable {
     /// A SHA-256 digest, 32 bytes.
     let digest: [UInt8]
     /// The party whose share of what is kept it counts for. Nil is none in particular.
@@ -30,7 +30,7 @@ struct IdempotencyScope: Hashable, Sendable {
     }
 
     /// The digest alone names a scope.
-    static func == (scope: IdempotencyScope, other: IdempotencyScope) -> Bool { scope.digest == other.digest }
+    package static func == (scope: IdempotencyScope, other: IdempotencyScope) -> Bool { scope.digest == other.digest }
 
-    func hash(into hasher: inout Hasher) { hasher.combine(digest) }
+    package func hash(into hasher: inout Hasher) { hasher.combine(digest) }
 }

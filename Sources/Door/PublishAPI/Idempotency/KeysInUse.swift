@@ -2,7 +2,7 @@ import Basics
 import GatewayAPI
 
 /// A decision about a call with a key.
-enum IdempotencyVerdict: Sendable, Equatable {
+package enum IdempotencyVerdict: Sendable, Equatable {
     /// It is the first: it produces the answer, and ends this turn with it.
     case first(turn: Int)
     /// It repeats a call that was answered.
@@ -89,7 +89,7 @@ struct KeysInUse<Caller: Sendable>: Sendable {
     var waitingCount: Int { waitShares.taken }
 
     /// Adds a call, which gets its verdict now or later. `hasFile` says that there is a file to ask first.
-    mutating func add(
+    package mutating func add(
         _ caller: Caller, with scope: IdempotencyScope, fingerprint: CallFingerprint, now: MonotonicTime, hasFile: Bool
     ) -> Admission {
         if let remembered = recent.answer(to: scope, now: now) { return .decided(remembered.verdict(on: fingerprint)) }

@@ -2,7 +2,7 @@ import GatewayAPI
 import HTTPServing
 
 /// An answer that a repeated call gets again.
-struct StoredAnswer: Sendable, Equatable {
+package struct StoredAnswer: Sendable, Equatable {
     /// The most bytes of a body. A longer answer is not kept.
     package static let maximumByteCount = 1 << 20
     /// The most bytes of the body of a refusal. A longer one is not kept: what was refused had no effect, and the same call is refused again.
@@ -55,7 +55,7 @@ struct StoredAnswer: Sendable, Equatable {
 }
 
 /// An answer, and which call it belongs to.
-struct RememberedAnswer: Sendable, Equatable {
+package struct RememberedAnswer: Sendable, Equatable {
     /// A digest of what the call asked for.
     let fingerprint: CallFingerprint
     package let answer: StoredAnswer

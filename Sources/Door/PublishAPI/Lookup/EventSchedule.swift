@@ -14,13 +14,13 @@ struct EventSchedule: Sendable {
     package var count: Int { streams.count }
 
     /// Adds a stream, which has just been sent something.
-    mutating func add(_ stream: Int, at now: MonotonicTime) {
+    package mutating func add(_ stream: Int, at now: MonotonicTime) {
         streams.insert(stream)
         moments.add(stream, at: Self.next(after: now))
     }
 
     /// Has a stream looked at once more, at a moment of its own.
-    mutating func add(_ stream: Int, lookingAt moment: MonotonicTime) {
+    package mutating func add(_ stream: Int, lookingAt moment: MonotonicTime) {
         if streams.contains(stream) { moments.add(-stream, at: moment) }
     }
 
@@ -32,7 +32,7 @@ struct EventSchedule: Sendable {
     }
 
     /// Takes the next stream whose time has come, and whether it is to get a comment.
-    mutating func next(at now: MonotonicTime) -> (stream: Int, isComment: Bool)? {
+    package mutating func next(at now: MonotonicTime) -> (stream: Int, isComment: Bool)? {
         while let found = moments.removeDue(now) {
             guard streams.contains(abs(found)) else { continue }
             if found > 0 { moments.add(found, at: Self.next(after: now)) }

@@ -346,7 +346,7 @@ extension LookupEndpoints {
 
     /// Answers the repetition of a call of `POST /v1/requests` as the first one is: one that prefers to wait gets the final result, if it
     /// comes in time. `accepted` is the answer to the first, which names the request. `answer` is called once, before this returns or later.
-    func answerRepetition(
+    package func answerRepetition(
         by asker: Asker, from client: ClientNetwork? = nil, to headers: HTTPFields, accepted: APIAnswer,
         holding: @escaping Holding = { _ in {} },
         then answer: @escaping @Sendable (APIAnswer) -> Void

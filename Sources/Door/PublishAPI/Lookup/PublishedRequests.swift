@@ -1,8 +1,8 @@
 import Basics
-import GatewayAPI
+package import GatewayAPI
 import Publishing
-import PushModel
-import Results
+package import PushModel
+package import Results
 
 /// The requests that a gateway has published of late, by their ids; without clock and thread.
 ///
@@ -74,7 +74,7 @@ package struct PublishedRequests: Sendable {
     subscript(_ key: Key) -> PublishedRequest? { entry(key)?.request }
 
     /// The request of an id that an asker may see; its own before others'.
-    mutating func find(_ id: String, for asker: Asker, at now: Timestamp) -> (key: Key, request: PublishedRequest)? {
+    package mutating func find(_ id: String, for asker: Asker, at now: Timestamp) -> (key: Key, request: PublishedRequest)? {
         removeOld(at: now)
         guard let found = entries[id] else { return nil }
         let entry = found.first { asker.owns($0.request.owner) } ?? found.last { asker.maySee($0.request.owner) }
@@ -83,7 +83,7 @@ package struct PublishedRequests: Sendable {
 
     /// Adds a request before its record is written, or its result could come unseen. One that the same key published before
     /// stays. Returns the one that is there.
-    mutating func add(_ request: PublishedRequest, at now: Timestamp) -> Key {
+    package mutating func add(_ request: PublishedRequest, at now: Timestamp) -> Key {
         removeOld(at: now)
         let writes = request.isFound ? 0 : 1
         if let index = entries[request.id]?.firstIndex(where: { $0.request.owner == request.owner }) {
@@ -131,7 +131,7 @@ package struct PublishedRequests: Sendable {
     }
 
     /// Notes the end of a search. One that found nothing in time changes nothing.
-    mutating func note(_ answer: ResultTracer.Answer, to search: ResultSearch, of key: Key, at now: Timestamp) {
+    package mutating func note(_ answer: ResultTracer.Answer, to search: ResultSearch, of key: Key, at now: Timestamp) {
         switch answer {
         case .final(let result, let repetition):
             if let repetition { take(repetition, of: key, at: now) }

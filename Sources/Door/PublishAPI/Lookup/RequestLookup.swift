@@ -1,25 +1,33 @@
-import Basics
+package import Basics
 import EventLoop
 package import GatewayAPI
-import Kafka
+package import Kafka
 import Publishing
-import PushModel
+package import PushModel
 package import Results
 import Synchronization
 
 package struct LookupClock: Sendable {
     /// For deadlines.
-    var now: @Sendable () -> MonotonicTime = { MonotonicTime.now() }
+    package var now: @Sendable () -> MonotonicTime = { MonotonicTime.now() }
     /// For what people read.
-    var wall: @Sendable () -> Timestamp = { Timestamp(milliseconds: WallClock.millisecondsSince1970()) }
+    package var wall: @Sendable () -> Timestamp = { Timestamp(milliseconds: WallClock.millisecondsSince1970()) }
+
+    package init(
+        now: @escaping @Sendable () -> MonotonicTime = { MonotonicTime.now() },
+        wall: @escaping @Sendable () -> Timestamp = { Timestamp(milliseconds: WallClock.millisecondsSince1970()) }
+    ) {
+        self.now = now
+        self.wall = wall
+    }
 }
 
 /// Knows what became of the requests that this gateway has published, and wakes those who wait for it. No thread waits.
 package final class RequestLookup: Sendable {
     /// The most that wait or follow events at a time: half of what the follower of results takes, so that sends always find room there.
-    static let watchLimit = 10_000
+    package static let watchLimit = 10_000
 
-    let clock: LookupClock
+    package let clock: LookupClock
     /// Those who wait.
     private struct Watches {
         enum Addition { case added, full, closed }
@@ -81,7 +89,7 @@ package final class RequestLookup: Sendable {
     var requestCount: Int { requests.withLock { $0.count } }
 
     /// How many wait or follow events.
-    var watcherCount: Int { watches.withLock { $0.all.count } }
+    package var watcherCount: Int { watches.withLock { $0.all.count } }
 
     /// The problem with which one more of a claimant is refused, or nil.
     func problem(for claimant: Claimant) -> APIProblem? {
@@ -92,13 +100,13 @@ package final class RequestLookup: Sendable {
     // MARK: Publishing
 
     /// Adds a request before its record is written, or one whose record was found. Returns the key for ``note(_:of:topic:)``.
-    func add(_ request: PublishedRequest) -> PublishedRequests.Key {
+    package func add(_ request: PublishedRequest) -> PublishedRequests.Key {
         let now = clock.wall()
         return requests.withLock { $0.add(request, at: now) }
     }
 
     /// Notes what became of its record, which has this time. Where that is unknown, its result may still come.
-    func note(_ delivery: Producer.Delivery, of key: PublishedRequests.Key, topic: String, time: Timestamp) {
+    package func note(_ delivery: Producer.Delivery, of key: PublishedRequests.Key, topic: String, time: Timestamp) {
         switch delivery {
         case .persisted(let partition, .some(let offset)):
             let record = StoredPlace(topic: topic, partition: partition, offset: offset)
@@ -122,7 +130,7 @@ package final class RequestLookup: Sendable {
     subscript(_ key: PublishedRequests.Key) -> PublishedRequest? { requests.withLock { $0[key] } }
 
     /// The request of an id that an asker may see.
-    func find(_ id: String, for asker: Asker) -> (key: PublishedRequests.Key, request: PublishedRequest)? {
+    package func find(_ id: String, for asker: Asker) -> (key: PublishedRequests.Key, request: PublishedRequest)? {
         let now = clock.wall()
         return requests.withLock { $0.find(id, for: asker, at: now) }
     }

@@ -32,7 +32,7 @@ struct BatchVerdicts: Sendable {
     var isComplete: Bool { missingCount == 0 }
 
     /// Notes what became of the request at `index` in the batch, once.
-    mutating func note(_ outcome: PublishOutcome, at index: Int) {
+    package mutating func note(_ outcome: PublishOutcome, at index: Int) {
         var json = ByteWriter()
         json.append("{\"index\":", decimal: index)
         var location: String?
@@ -103,7 +103,7 @@ final class BatchTally: Sendable {
     }
 
     /// Notes what became of the request at a place, once.
-    func note(_ outcome: PublishOutcome, at index: Int) {
+    package func note(_ outcome: PublishOutcome, at index: Int) {
         let complete = verdicts.withLock { verdicts -> BatchVerdicts? in
             verdicts.note(outcome, at: index)
             return verdicts.isComplete ? verdicts : nil

@@ -1,3 +1,4 @@
+@testable import GatewayAPI
 import CurlHTTP
 import Delivery
 import Foundation
