@@ -1,7 +1,6 @@
 import JobSupport
 import Kafka
 import PushModel
-import ResultQuery
 
 /// The positions up to which the blobs of a hub's feedback were read: records of the topic of replays, in the transactions of the
 /// findings.

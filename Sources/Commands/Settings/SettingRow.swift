@@ -1,5 +1,6 @@
 import Observability
 
+
 /// One key, its value and its source, for a person.
 public struct SettingRow: Sendable, Equatable {
     /// The dotted name.

@@ -1,6 +1,5 @@
 import Delivery
-import Observability
-import WorkerRuntime
+
 
 /// Faults that single values do not show.
 extension Settings {

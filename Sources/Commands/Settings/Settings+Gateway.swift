@@ -1,10 +1,8 @@
-import Delivery
 import FanOut
 public import GatewayAPI
 import HubAuth
 import HubREST
 import Intake
-import WorkerRuntime
 
 /// From settings to the configuration of a gateway.
 extension Settings {

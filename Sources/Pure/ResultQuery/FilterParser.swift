@@ -1,5 +1,5 @@
-import Basics
 import PushModel
+
 
 /// Reads the text of a filter.
 ///

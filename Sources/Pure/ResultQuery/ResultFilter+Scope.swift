@@ -1,4 +1,3 @@
-internal import PushModel
 
 /// The records that can decide about a filter: results, or requests as they were published.
 extension ResultFilter {

@@ -1,4 +1,4 @@
-internal import Basics
+import Basics
 import PushModel
 
 /// Reads times as people write them: days, times of day and moments, and two of them with `..` between.

@@ -1,4 +1,3 @@
-import Basics
 import CRDKafka
 
 /// Asks for the right to commit offsets of a group, without committing any.

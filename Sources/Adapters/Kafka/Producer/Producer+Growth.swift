@@ -1,4 +1,3 @@
-import Basics
 
 /// The growth of a partition since a time.
 public struct PartitionGrowth: Sendable, Equatable {

@@ -1,5 +1,4 @@
 import PushModel
-import ResultQuery
 
 /// The progress of enqueuing the file of a request: a record of the topic of parents, written in the same transactions as the
 /// parts.

@@ -2,7 +2,6 @@ import Basics
 import Console
 import EventLoop
 import Foundation
-import Settings
 
 /// How fast a worker takes a backlog of requests, and what that costs.
 struct BacklogRun {

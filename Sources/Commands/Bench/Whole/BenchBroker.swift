@@ -1,7 +1,6 @@
 import Console
 import Delivery
 import Kafka
-import WorkerRuntime
 
 /// The broker that a bench runs on, with topics of the bench's own.
 final class BenchBroker {

@@ -1,4 +1,3 @@
-import Basics
 import Console
 import Dispatch
 import EventLoop

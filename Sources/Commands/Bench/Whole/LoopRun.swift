@@ -2,9 +2,7 @@ import Basics
 import Console
 import EventLoop
 import Foundation
-import Kafka
 import Observability
-import PushModel
 import Synchronization
 import WorkerRuntime
 

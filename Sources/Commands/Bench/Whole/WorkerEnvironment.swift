@@ -2,7 +2,6 @@ import Console
 import Delivery
 import Kafka
 import Settings
-import WorkerRuntime
 
 /// The settings of a worker that is measured: the user's own, but for what connects it to the bench.
 struct WorkerEnvironment {

@@ -1,8 +1,6 @@
-import Delivery
 import GroupPositions
 import JobSupport
 import Kafka
-import Replay
 import Replays
 import Settings
 

@@ -1,4 +1,3 @@
-import Delivery
 import Pages
 
 /// Lays out help: one line, usage, examples, flags, where to read on.

@@ -1,6 +1,5 @@
 import Console
 import Foundation
-import HubEmulator
 import JobSupport
 
 /// Makes HTTP calls and shows each: its user, the answer, and the rings.

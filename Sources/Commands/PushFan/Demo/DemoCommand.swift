@@ -3,7 +3,6 @@ import Dispatch
 import Foundation
 import HubEmulator
 import Kafka
-import WorkerRuntime
 
 extension Command {
     /// `pushfan demo`: the whole way of a push, and what becomes of it when things fail.

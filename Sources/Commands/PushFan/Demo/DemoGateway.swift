@@ -9,7 +9,6 @@ import HubREST
 import Kafka
 import Keys
 import Observability
-import WorkerRuntime
 
 /// The demo's gateway: anyone signs in whose password is the name, and sends are answered when their outcome is known.
 final class DemoGateway {

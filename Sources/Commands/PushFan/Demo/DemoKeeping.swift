@@ -1,7 +1,6 @@
 import Console
 import Dispatch
 import Foundation
-import HubEmulator
 import Kafka
 
 /// Leaves everything running until a signal comes, and prints the possible next steps.

@@ -1,4 +1,3 @@
-import Console
 import HubEmulator
 
 /// Publishes ten thousand requests, kills a worker in the middle, and counts their outcomes.

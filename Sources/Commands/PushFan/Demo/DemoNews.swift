@@ -1,4 +1,3 @@
-import Console
 import EventLoop
 import HubAuth
 import HubEmulator

@@ -1,4 +1,3 @@
-import Console
 import CurlHTTP
 import Dispatch
 import HTTPServing

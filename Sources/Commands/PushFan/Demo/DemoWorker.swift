@@ -1,4 +1,3 @@
-import Console
 import Dispatch
 import EventLoop
 import HTTPServing

@@ -1,4 +1,4 @@
-internal import Basics
+import Basics
 import Delivery
 import YAML
 

@@ -1,5 +1,4 @@
 import GatewayAPI
-import HTTPServing
 import Outcomes
 import PushModel
 import Publishing

@@ -2,7 +2,6 @@ import AppAPI
 import Delivery
 import FanOut
 import GatewayAPI
-import HTTPServing
 import Kafka
 import OperatorAPI
 import PublishAPI

@@ -1,5 +1,3 @@
-internal import Kafka
-internal import Publishing
 package import PushModel
 
 /// The problems of `POST /v1/requests`.

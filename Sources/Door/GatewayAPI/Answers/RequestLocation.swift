@@ -1,4 +1,3 @@
-import Basics
 package import PushModel
 
 /// Where a request can be asked about.

@@ -1,4 +1,4 @@
-import Keys
+internal import Keys
 internal import PushModel
 internal import Results
 

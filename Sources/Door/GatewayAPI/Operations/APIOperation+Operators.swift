@@ -1,7 +1,6 @@
-import Keys
+internal import Keys
 internal import PushModel
 internal import Replays
-internal import ResultQuery
 internal import Results
 
 // The rows of what finds, repairs and shows (page Gateway, "Find and repair").

@@ -1,10 +1,9 @@
 import Groups
-package import Results
 import Kafka
+package import Results
 import Publishing
 package import PushModel
 import Replay
-import ResultQuery
 
 /// The place of a request's record, and its time: a topic that was made again has another record at the same place.
 package struct RequestPlace: Sendable, Equatable {

@@ -1,4 +1,3 @@
-import HTTPServing
 
 /// What a stream of events is written to: the body of an answer. It may be used from any thread, and waits for nothing.
 package protocol EventSink: Sendable {

@@ -1,6 +1,5 @@
 package import GatewayAPI
 package import HTTPServing
-import Keys
 package import Users
 
 /// A call of a back end that finds, repairs or shows how workers are. Its key is right.

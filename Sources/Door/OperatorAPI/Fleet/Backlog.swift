@@ -3,7 +3,6 @@ import Delivery
 import Groups
 import Kafka
 import PushModel
-import ResultQuery
 
 extension History {
     /// The requests that wait, within the last seconds of a minute or at present.

@@ -1,5 +1,4 @@
 import Basics
-import Delivery
 import Dispatch
 import EventLoop
 import GroupPositions

@@ -1,7 +1,6 @@
 import Basics
 import GatewayAPI
 package import PushModel
-import ResultQuery
 
 /// The events of each minute: requests published, and finished by state, calls, and the backlog. Without clock.
 ///

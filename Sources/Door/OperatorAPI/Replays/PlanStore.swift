@@ -1,8 +1,6 @@
 import Basics
-import EventLoop
 import Foundation
 import GatewayAPI
-import Replay
 import Replays
 
 /// The files of plans in `gateway.state_dir`, under the names that the commands give them, so that a command can take one up, and the

@@ -1,6 +1,5 @@
 import GatewayAPI
 import JobSupport
-import PushModel
 import Replays
 
 extension ReplayDesk {

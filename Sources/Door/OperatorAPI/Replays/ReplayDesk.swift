@@ -1,15 +1,12 @@
-import Basics
 import FanOut
 import GatewayAPI
 import HTTPServing
 import HubREST
 import JobSupport
-import Kafka
 import Publishing
 import PushModel
 import Replay
 import Replays
-import ResultQuery
 import Results
 import Synchronization
 

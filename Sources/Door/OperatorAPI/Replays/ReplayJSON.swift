@@ -1,7 +1,6 @@
 import Basics
 import GatewayAPI
 import PushModel
-import Replay
 import Replays
 
 /// A replay as the API shows it. Earlier versions called some members otherwise, and those stay beside the others for one more version.

@@ -3,7 +3,6 @@ import Dispatch
 import EventLoop
 import GatewayAPI
 import JobSupport
-import PushModel
 import Replays
 import Synchronization
 

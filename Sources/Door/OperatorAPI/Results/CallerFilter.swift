@@ -1,6 +1,5 @@
 import Basics
 import GatewayAPI
-import HTTPServing
 import JobSupport
 import Keys
 import PushModel

@@ -1,11 +1,8 @@
 import JobSupport
+import Publishing
 import Results
 import GatewayAPI
 import GroupPositions
-import HTTPServing
-import Publishing
-import PushModel
-import Replay
 import ResultQuery
 
 /// Searches the whole life of a request in the results, and where it is while it has none. Blocks the calling thread.

@@ -1,5 +1,4 @@
 import Basics
-import PushModel
 import Replay
 import ResultQuery
 import Results

@@ -2,7 +2,6 @@ import Basics
 import GatewayAPI
 import HTTPServing
 import JobSupport
-import Kafka
 import Keys
 import Publishing
 import PushModel

@@ -1,7 +1,7 @@
 import Basics
+import EventLoop
 import GatewayAPI
 import GroupPositions
-import EventLoop
 import GroupPositions
 import JobSupport
 import PushModel

@@ -1,5 +1,4 @@
 import Basics
-import Crypto
 import GatewayAPI
 
 /// A digest of what one `Idempotency-Key` belongs to: the publisher, which is a tenant and a source, and the route. The key itself is not

@@ -4,7 +4,6 @@ import Intake
 import JobSupport
 import Kafka
 package import PushModel
-import ResultQuery
 
 /// Says for which times requests were held.
 package struct HeldRequests: Sendable {

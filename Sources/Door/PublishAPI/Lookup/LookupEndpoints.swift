@@ -5,7 +5,6 @@ import Kafka
 import Keys
 import Publishing
 import PushModel
-import ResultQuery
 import Results
 package import Users
 

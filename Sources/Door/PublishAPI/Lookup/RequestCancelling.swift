@@ -1,7 +1,6 @@
 import GatewayAPI
 import HTTPServing
 package import Kafka
-import Publishing
 package import PushModel
 
 /// Cancels requests by a record of the control topic.

@@ -1,6 +1,5 @@
 import Basics
 import GatewayAPI
-import HTTPServing
 import PushModel
 import Synchronization
 

@@ -1,7 +1,6 @@
 package import Basics
 import GatewayAPI
 package import Publishing
-import PushModel
 import Synchronization
 
 /// Where results are waited for; a `ResultFollower`, but for tests.

@@ -1,5 +1,4 @@
 import GatewayAPI
-import HTTPServing
 import Intake
 import Publishing
 import PushModel

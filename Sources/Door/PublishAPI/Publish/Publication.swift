@@ -1,9 +1,7 @@
-import Crypto
 import GatewayAPI
 import HTTPServing
 import HubREST
 import Intake
-import Keys
 import Publishing
 import PushModel
 

@@ -1,4 +1,3 @@
-import EventLoop
 import FanOut
 import GatewayAPI
 import HubREST

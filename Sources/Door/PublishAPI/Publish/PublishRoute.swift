@@ -4,8 +4,6 @@ package import GatewayAPI
 import HTTPServing
 import HubAuth
 import Intake
-import Keys
-import Publishing
 import PushModel
 
 /// Serves the calls of `/v1` that bring requests, and answers when Kafka has said what became of each. No thread waits. What is long to read

@@ -1,5 +1,4 @@
 import Basics
-import PushModel
 
 /// The text that stands for a user's name in a tag: the one rule for gateways, which register devices, and for requests, which
 /// reach them.

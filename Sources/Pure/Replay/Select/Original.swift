@@ -1,5 +1,4 @@
 public import PushModel
-import ResultQuery
 
 /// The record that is meant by a place: what a replay repeats, or has repeated.
 ///

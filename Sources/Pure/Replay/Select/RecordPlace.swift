@@ -1,6 +1,5 @@
-public import PushModel
 import Basics
-import ResultQuery
+public import PushModel
 
 /// The place of a request's record in Kafka.
 ///

@@ -1,5 +1,4 @@
 public import PushModel
-import ResultQuery
 
 /// The sends that earlier replays repeated, and which of them were delivered. Both are read from the records of jobs and the
 /// results of replays.

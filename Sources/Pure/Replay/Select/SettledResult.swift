@@ -1,6 +1,5 @@
 import Basics
 public import PushModel
-import ResultQuery
 
 /// The content of a result about each of its request's sends, as far as a replay asks (page Results).
 public struct SettledResult: Sendable {

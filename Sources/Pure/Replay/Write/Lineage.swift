@@ -1,5 +1,4 @@
 public import PushModel
-import ResultQuery
 
 /// The origin of a replayed request: the `replay` block of the request and of each of its results (page Replay).
 public struct Lineage: Sendable, Equatable {

@@ -1,4 +1,4 @@
-internal import Basics
+import Basics
 import PushModel
 
 /// A time zone in which a person writes times.

@@ -1,5 +1,5 @@
 import Basics
-import PushModel
+
 
 /// Looks at a record's bytes for what a filter wants, to pass over most records without reading them.
 ///

@@ -1,4 +1,3 @@
-import Basics
 import PushModel
 
 /// Walks through the texts by which a request is found. Whatever compares or indexes requests walks here, so that all find the same.

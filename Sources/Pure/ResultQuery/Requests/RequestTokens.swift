@@ -1,4 +1,3 @@
-import Basics
 public import PushModel
 
 /// All by which a request is found, for an index that answers what ``RequestMatcher`` would.

@@ -1,4 +1,3 @@
-import Basics
 import PushModel
 
 /// A condition on requests, made ready to be asked of many.

@@ -1,5 +1,5 @@
-import Basics
 import PushModel
+
 
 /// The last reports of the workers of a fleet. Pure: it reads no clock. Times are milliseconds of one clock that never jumps.
 ///

@@ -1,4 +1,3 @@
-import Delivery
 import JobSupport
 package import PushModel
 

@@ -1,4 +1,3 @@
-internal import Basics
 internal import PushModel
 
 /// The estimated cost of the calls of one or several requests.

@@ -1,7 +1,6 @@
 package import Kafka
 import PushModel
 import Replay
-import ResultQuery
 
 /// A record of the dead-letter topic, and what it was before a worker gave it up (page Requests).
 package struct DeadLetter {

@@ -2,7 +2,6 @@ import Basics
 package import JobSupport
 package import PushModel
 package import Replay
-import ResultQuery
 
 /// One new request of a plan: a line of its file.
 package struct ReplayItem: Sendable, Equatable {

@@ -3,7 +3,6 @@ package import JobSupport
 package import Kafka
 package import PushModel
 package import Replay
-import ResultQuery
 import Synchronization
 
 /// The content of the replays topic: every job, its progress, and its repetitions.

@@ -1,7 +1,6 @@
 package import JobSupport
 package import PushModel
 package import Replay
-import ResultQuery
 
 /// The state of a job, as its runner last recorded it. A record of the replays topic under the job's id.
 package struct JobRecord: Sendable, Equatable {

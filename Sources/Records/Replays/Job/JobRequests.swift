@@ -1,9 +1,6 @@
 import Delivery
 package import JobSupport
 import Kafka
-import PushModel
-import Replay
-import ResultQuery
 
 /// The answer to a request to pause, resume or stop a replay.
 package enum JobAnswer: Sendable {

@@ -1,5 +1,6 @@
 import Basics
 
+
 /// The pace of a replay.
 package struct ReplayPace: Sendable {
     /// Requests a second, above 0.

@@ -2,7 +2,6 @@ import Delivery
 import JobSupport
 import Kafka
 import PushModel
-import Replay
 
 /// The right to run a job: held by one process at a time, and for one job at a time of those that may have the same originals.
 ///

@@ -1,4 +1,3 @@
-import Delivery
 import FanOut
 import JobSupport
 import Kafka

@@ -1,5 +1,4 @@
 import PushModel
-import ResultQuery
 
 /// The mark behind a digest, in the topic of the history: all incidents that were known at its time stand before it once more, so whoever has
 /// read from then on need not read the days before. Its records are those of incidents, and earlier versions pass over the mark.

@@ -1,4 +1,3 @@
-import Delivery
 package import Groups
 package import PushModel
 

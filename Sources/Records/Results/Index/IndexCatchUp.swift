@@ -1,6 +1,5 @@
 import JobSupport
 import Kafka
-import ResultQuery
 import SQLite
 
 /// Reads the records since an index was filled last, and removes those that the topic does not keep any more.

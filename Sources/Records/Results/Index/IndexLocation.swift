@@ -1,6 +1,5 @@
 import Basics
 import Glibc
-import SQLite
 
 /// The file in which the index of a topic's results is kept.
 struct IndexLocation {

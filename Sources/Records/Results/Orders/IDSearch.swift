@@ -1,4 +1,3 @@
-import Basics
 import Delivery
 import Groups
 package import JobSupport

@@ -1,7 +1,6 @@
 import Delivery
 import JobSupport
 import PushModel
-import ResultQuery
 
 /// Counts the requests of a scope by the records that there are of them. Without effects.
 ///

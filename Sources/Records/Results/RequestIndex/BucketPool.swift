@@ -1,5 +1,4 @@
 import EventLoop
-import SQLite
 import Synchronization
 
 /// Files of hours that are open for questions. To open one takes as long as most questions to it.

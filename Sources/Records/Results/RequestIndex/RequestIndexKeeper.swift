@@ -1,6 +1,4 @@
-import Delivery
 package import JobSupport
-import Kafka
 import SQLite
 import Synchronization
 

@@ -1,6 +1,5 @@
 package import JobSupport
 package import PushModel
-import Replay
 import Replays
 package import ResultQuery
 

@@ -2,7 +2,6 @@ import Delivery
 package import JobSupport
 package import Kafka
 package import Publishing
-import PushModel
 package import Replay
 package import ResultQuery
 import SQLite

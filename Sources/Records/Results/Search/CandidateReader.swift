@@ -1,7 +1,5 @@
-import Delivery
 import Kafka
 import PushModel
-import Replay
 import ResultQuery
 
 /// Reads requests from the records that they were published with, or that hold them while they wait, and compares them with a filter.

@@ -1,7 +1,5 @@
-import Delivery
 import Groups
 import JobSupport
-import Publishing
 import PushModel
 import Replay
 import ResultQuery

@@ -1,5 +1,3 @@
-import Delivery
-import GroupPositions
 import Publishing
 import PushModel
 import Replay

@@ -1,4 +1,3 @@
-import PushModel
 import ResultQuery
 
 /// The records that a search reads for a filter, and in which order. Without effects.

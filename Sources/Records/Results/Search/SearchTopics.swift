@@ -4,7 +4,6 @@ import Groups
 import JobSupport
 import Kafka
 import PushModel
-import Replay
 
 /// The topics of one search, the group's positions in them, and the clients that ask for them, which are made with the first question.
 /// Belongs to one thread.

@@ -1,5 +1,4 @@
 import PushModel
-import ResultQuery
 
 /// The verdict on a request that has no result.
 struct StandingWords {

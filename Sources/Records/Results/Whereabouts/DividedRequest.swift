@@ -1,4 +1,3 @@
-import Delivery
 import Groups
 package import PushModel
 import Replay

@@ -1,4 +1,3 @@
-import Delivery
 import Groups
 package import JobSupport
 import Kafka

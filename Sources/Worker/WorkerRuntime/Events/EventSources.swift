@@ -1,5 +1,4 @@
 import Basics
-import Delivery
 import EventLoop
 
 /// The descriptors that one loop waits for: its own wake-ups and pipes, and the connections that are added to `poller`.

@@ -1,4 +1,3 @@
-import Basics
 import Delivery
 import Kafka
 import Outcomes

@@ -1,4 +1,3 @@
-import Delivery
 import EventLoop
 import GroupPositions
 import Kafka

@@ -1,10 +1,8 @@
-import Basics
 import Delivery
 import Dispatch
 import EventLoop
 import Kafka
 public import Observability
-import PushModel
 import Synchronization
 
 /// Reports a worker to its fleet: once a second it writes what stands on the board to the topic `push.status.v1`, under the worker's name.

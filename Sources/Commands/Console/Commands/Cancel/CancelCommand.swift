@@ -1,6 +1,5 @@
 import Audiences
 import Delivery
-import Groups
 import JobSupport
 import Kafka
 import Publishing

@@ -1,8 +1,6 @@
-import Delivery
 import Groups
 import JobSupport
 import PushModel
-import Replays
 import ResultQuery
 import Results
 import Settings

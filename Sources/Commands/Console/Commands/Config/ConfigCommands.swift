@@ -1,6 +1,5 @@
 import HubAuth
 import Observability
-import PushModel
 import Settings
 
 extension Command {

@@ -1,5 +1,4 @@
 import Audiences
-import Delivery
 import JobSupport
 import Kafka
 import Publishing

@@ -1,5 +1,4 @@
 import Audiences
-import Delivery
 import Intake
 import Publishing
 import PushModel

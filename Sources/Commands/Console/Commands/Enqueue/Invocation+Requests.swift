@@ -2,7 +2,6 @@ import Audiences
 import Delivery
 import JobSupport
 import Publishing
-import PushModel
 import Settings
 
 extension Topics {

@@ -1,8 +1,6 @@
 import Basics
-import Delivery
 import HubAuth
 import Intake
-import Publishing
 import Settings
 
 extension RequestReporter {

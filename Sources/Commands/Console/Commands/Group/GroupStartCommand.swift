@@ -4,7 +4,6 @@ import Groups
 import JobSupport
 import Kafka
 import KafkaCare
-import PushModel
 import Settings
 
 extension Command {

@@ -1,5 +1,4 @@
 import JobSupport
-import Settings
 
 /// The last uses of keys, by the metrics of gateways, in seconds since 1970, by the keys' ids.
 struct LastUses {

@@ -1,5 +1,4 @@
 import ResultQuery
-import Settings
 
 extension Command {
     private static let planning = FlagGroup(

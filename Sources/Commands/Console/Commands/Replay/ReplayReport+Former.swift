@@ -1,6 +1,6 @@
+import Replay
 import Replays
 import PushModel
-import Replay
 
 /// The report as a line of a command. Earlier versions called some members otherwise, and those stay beside the others for one more version.
 extension ReplayReport {

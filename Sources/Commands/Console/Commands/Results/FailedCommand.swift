@@ -1,5 +1,4 @@
 import JobSupport
-import Kafka
 import PushModel
 import Replay
 import Replays

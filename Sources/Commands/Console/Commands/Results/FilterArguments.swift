@@ -1,5 +1,4 @@
 import Basics
-import JobSupport
 import ResultQuery
 
 extension ResultFilter {

@@ -1,6 +1,5 @@
 import JobSupport
 import Results
-import Settings
 
 extension Flag {
     /// The flag of the commands that can use the index.

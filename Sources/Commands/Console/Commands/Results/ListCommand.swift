@@ -4,7 +4,6 @@ import Publishing
 import PushModel
 import ResultQuery
 import Results
-import Settings
 
 /// `pushfan results list`.
 enum ListCommand {

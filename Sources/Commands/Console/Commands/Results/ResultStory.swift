@@ -1,6 +1,5 @@
 import Publishing
 import PushModel
-import ResultQuery
 import Results
 
 /// The life of one request in plain text: what it came to, and how.

@@ -1,8 +1,4 @@
-import Kafka
-import Publishing
-import PushModel
 import ResultQuery
-import Settings
 
 extension Command {
     static let resultsList = Command(

@@ -3,7 +3,6 @@ import Delivery
 import Groups
 import JobSupport
 import Kafka
-import PushModel
 import Settings
 
 extension Command {

@@ -1,5 +1,4 @@
 import KafkaCare
-import PushModel
 import Settings
 
 extension Command {

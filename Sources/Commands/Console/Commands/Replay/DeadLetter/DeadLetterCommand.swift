@@ -1,11 +1,9 @@
 import JobSupport
-import Kafka
 import Publishing
 import PushModel
 import Replay
 import Replays
 import ResultQuery
-import Settings
 
 /// `pushfan replay deadletter`: gives records that could not be understood back to the topic they came from.
 enum DeadLetterCommand {

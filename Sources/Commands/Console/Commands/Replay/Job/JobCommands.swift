@@ -1,9 +1,7 @@
 import JobSupport
-import Kafka
 import PushModel
 import Replay
 import Replays
-import ResultQuery
 import Results
 import Settings
 

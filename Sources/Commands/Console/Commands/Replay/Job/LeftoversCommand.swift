@@ -1,8 +1,6 @@
 import JobSupport
-import PushModel
 import Replay
 import Replays
-import Settings
 
 /// `pushfan replay leftovers`: what a plan has left, what its runs passed over, and what they have not come to.
 enum LeftoversCommand {
