@@ -161,8 +161,8 @@ let package = Package(
         module(
             "Records/JobSupport",
             [
-                "Basics", "PushModel", "Delivery", "HTTP1", "ResultQuery", "Replay", "EventLoop", "CurlHTTP", "Kafka",
-                "HubREST", "GroupPositions",
+                "Basics", "PushModel", "Delivery", "HTTP1", "ResultQuery", "Replay", "EventLoop", "CurlHTTP", "Kafka", "HubREST",
+                "GroupPositions",
             ]),
         module("Records/Groups", ["Basics", "PushModel", "Delivery", "Kafka", "GroupPositions", "JobSupport"]),
         module("Records/Replays", ["Basics", "PushModel", "FanOut", "Delivery", "ResultQuery", "Replay", "Kafka", "JobSupport"]),
@@ -199,9 +199,9 @@ let package = Package(
         module(
             "Door/PublishAPI",
             [
-                "Basics", "PushModel", "FanOut", "Delivery", "Observability", "ResultQuery", "Replay", "EventLoop", "Crypto",
-                "HubAuth", "Users", "Keys", "Kafka", "HTTPServing", "SQLite", "HubREST", "Publishing", "Intake", "JobSupport",
-                "Groups", "Results", "GatewayAPI",
+                "Basics", "PushModel", "FanOut", "Delivery", "Observability", "ResultQuery", "Replay", "EventLoop", "HubAuth",
+                "Users", "Keys", "Kafka", "HTTPServing", "SQLite", "HubREST", "Publishing", "Intake", "JobSupport", "Groups",
+                "Results", "GatewayAPI",
             ]),
         module(
             "Door/OperatorAPI",
@@ -223,7 +223,7 @@ let package = Package(
             "Commands/Settings",
             [
                 "Basics", "PushModel", "FanOut", "Delivery", "Outcomes", "HTTP1", "Observability", "HubAuth", "CurlHTTP", "Kafka",
-                "YAML", "HubREST", "Intake", "JobSupport", "WorkerRuntime", "Gateway",
+                "YAML", "HubREST", "Intake", "JobSupport", "WorkerRuntime", "GatewayAPI",
             ]),
 
         module(
@@ -231,21 +231,18 @@ let package = Package(
             ["Basics", "PushModel", "Delivery", "ResultQuery", "EventLoop", "Kafka", "GroupPositions", "JobSupport", "Groups"]),
         module(
             "Commands/Audiences",
-            ["Basics", "PushModel", "FanOut", "Delivery", "ResultQuery", "Kafka", "Publishing", "Intake", "JobSupport"]),
+            ["Basics", "PushModel", "FanOut", "Delivery", "Kafka", "Publishing", "Intake", "JobSupport"]),
         module(
             "Commands/Feedback",
-            [
-                "PushModel", "Delivery", "Outcomes", "HTTP1", "ResultQuery", "Crypto", "HubAuth", "CurlHTTP", "Kafka",
-                "HubREST", "JobSupport",
-            ]),
+            ["Basics", "PushModel", "Delivery", "Outcomes", "HTTP1", "HubAuth", "CurlHTTP", "Kafka", "HubREST", "JobSupport"]),
 
         module(
             "Commands/Console",
             [
                 "Basics", "PushModel", "FanOut", "Delivery", "Outcomes", "HTTP1", "Observability", "ResultQuery", "Replay",
                 "EventLoop", "Crypto", "HubAuth", "Users", "Keys", "CurlHTTP", "Kafka", "HTTPServing", "Pages", "HubREST",
-                "HubEmulator", "Publishing", "Intake", "GroupPositions", "JobSupport", "Groups", "Replays", "Results", "Gateway",
-                "Settings", "KafkaCare", "Audiences", "Feedback",
+                "HubEmulator", "Publishing", "Intake", "GroupPositions", "JobSupport", "Groups", "Replays", "Results",
+                "GatewayAPI", "Gateway", "Settings", "KafkaCare", "Audiences", "Feedback",
             ]),
 
         module(
@@ -258,7 +255,8 @@ let package = Package(
         .executableTarget(
             name: "PushFan",
             dependencies: [
-                "Basics", "Bench", "Console", "Settings", "WorkerRuntime", "Gateway", "HubEmulator", "PushModel", "Payloads",
+                "Basics", "Bench", "Console", "Settings", "WorkerRuntime", "Gateway", "GatewayAPI", "HubEmulator", "PushModel",
+                "Payloads",
                 "FanOut", "Delivery", "Outcomes", "Observability", "Kafka", "Keys", "HubREST", "HubAuth", "HTTPServing",
                 "CurlHTTP", "EventLoop", "Stamp", "JobSupport",
             ],
