@@ -90,6 +90,9 @@ public struct FlagGroup: Sendable {
         self.title = title
         self.flags = flags
     }
+
+    /// A group of these flags with a heading.
+    public init(_ title: String, _ flags: Flag...) { self.init(title, flags) }
 }
 
 extension Flag {

@@ -1,3 +1,4 @@
+import Basics
 import GatewayAPI
 import HTTPServing
 import PushModel
@@ -45,11 +46,7 @@ struct HandleQuery: Sendable, Equatable {
     }
 }
 
-extension HandleQuery: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension HandleQuery: Concealed {
     /// The platform alone.
     var description: String { "HandleQuery(\(platform.map { "\($0.name)" } ?? "any"))" }
-    /// As `description`.
-    var debugDescription: String { description }
-    /// A mirror without children.
-    var customMirror: Mirror { Mirror(self, children: [:]) }
 }

@@ -1,3 +1,4 @@
+import Basics
 import FanOut
 import GatewayAPI
 import PushModel
@@ -58,13 +59,9 @@ struct RegisterBody: Sendable, Equatable {
     }
 }
 
-extension RegisterBody: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension RegisterBody: Concealed {
     /// The platform and the number of tags.
     var description: String { "RegisterBody(\(platform.name), \(tags.count) tags)" }
-    /// As `description`.
-    var debugDescription: String { description }
-    /// A mirror without children.
-    var customMirror: Mirror { Mirror(self, children: [:]) }
 }
 
 /// Reads the members one by one, and notes what is wrong with each.

@@ -244,7 +244,7 @@ extension Installation {
     }
 }
 
-extension Registrar.Call: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension Registrar.Call: Concealed {
     /// What it does; the handle is a secret.
     package var description: String {
         switch self {
@@ -255,15 +255,9 @@ extension Registrar.Call: CustomStringConvertible, CustomDebugStringConvertible,
         case .removeRegistration: "remove a registration"
         }
     }
-    /// As `description`.
-    package var debugDescription: String { description }
-    /// A mirror without children.
-    package var customMirror: Mirror { Mirror(self, children: [:]) }
 }
 
-extension Registrar: CustomStringConvertible, CustomReflectable {
+extension Registrar: Concealed {
     /// The name alone.
     package var description: String { "Registrar" }
-    /// A mirror without children: there is a handle in them.
-    package var customMirror: Mirror { Mirror(self, children: [:]) }
 }

@@ -65,8 +65,6 @@ package struct SecureID: Sendable, Equatable {
     }
 }
 
-extension SecureID: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension SecureID: Concealed {
     package var description: String { "SecureID(redacted)" }
-    package var debugDescription: String { description }
-    package var customMirror: Mirror { Mirror(self, children: [:]) }
 }

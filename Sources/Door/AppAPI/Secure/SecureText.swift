@@ -1,3 +1,4 @@
+import Basics
 import Crypto
 import FanOut
 
@@ -47,9 +48,7 @@ package struct SecureText: Sendable, Equatable {
     }
 }
 
-extension SecureText: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension SecureText: Concealed {
     /// Says what it is; neither user nor text.
     package var description: String { "SecureText(redacted)" }
-    package var debugDescription: String { description }
-    package var customMirror: Mirror { Mirror(self, children: [:]) }
 }

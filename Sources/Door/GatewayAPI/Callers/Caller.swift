@@ -1,3 +1,5 @@
+import Basics
+
 /// A user who has signed in.
 package struct Caller: Sendable, Equatable {
     /// The name, as the users file has it.
@@ -8,9 +10,7 @@ package struct Caller: Sendable, Equatable {
     }
 }
 
-extension Caller: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension Caller: Concealed {
     /// Says what it is; who it is belongs into no log.
     package var description: String { "Caller(redacted)" }
-    package var debugDescription: String { description }
-    package var customMirror: Mirror { Mirror(self, children: [:]) }
 }

@@ -23,21 +23,19 @@ extension Command {
             ScopeFlags.group,
             FlagGroup(
                 "Cancellation",
-                [
-                    Flag("since", "TIME", "Of a scope, what was published since: 10m, 2026-11-21T17:00Z"),
-                    Flag("dry-run", nil, "Of a scope, only count; 4 if nothing of it waits, runs or is delayed"),
-                    Flag(
-                        "reason", "TEXT",
-                        "Why, for the results; required for a scope. At most \(CancelRecord.maximumReasonLength) characters, "
-                            + "\(OrderRecord.maximumReasonLength) for a scope"),
-                    Flag("by", "TEXT", "Who, for a scope", default: "user@host"),
-                    Flag("yes", nil, "Cancel more than \(PreparedReplay.unaskedCount) requests of a scope without asking"),
-                    Flag(
-                        "wait", nil,
-                        "Wait for the final results, or until nothing of the scope waits; 3 if some had other ends, 75 if time runs out"
-                    ),
-                    .timeout("30s", "How long to wait for Kafka and the results"),
-                ]),
+                Flag("since", "TIME", "Of a scope, what was published since: 10m, 2026-11-21T17:00Z"),
+                Flag("dry-run", nil, "Of a scope, only count; 4 if nothing of it waits, runs or is delayed"),
+                Flag(
+                    "reason", "TEXT",
+                    "Why, for the results; required for a scope. At most \(CancelRecord.maximumReasonLength) characters, "
+                        + "\(OrderRecord.maximumReasonLength) for a scope"),
+                Flag("by", "TEXT", "Who, for a scope", default: "user@host"),
+                Flag("yes", nil, "Cancel more than \(PreparedReplay.unaskedCount) requests of a scope without asking"),
+                Flag(
+                    "wait", nil,
+                    "Wait for the final results, or until nothing of the scope waits; 3 if some had other ends, 75 if time runs out"
+                ),
+                .timeout("30s", "How long to wait for Kafka and the results")),
             .output(), .kafka(topics: ["control", "results"]),
         ],
         readOn: "pushfan help results show, hold, holds", run: CancelCommand.run)

@@ -51,14 +51,14 @@ private enum DoctorCommand {
         switch format {
         case .json, .ndjson: try invocation.streams.out(format, Table(), findings.map(\.json))
         case .table, .wide, .csv:
-            for finding in findings { try report(finding, invocation.streams) }
+            for finding in findings { try report(finding, to: invocation.streams) }
             invocation.streams.note(findings.summary)
         }
         return findings.exitCode(isStrict: invocation.arguments.has("strict"))
     }
 
     /// The remedy stands in a line of its own, so that it can be copied.
-    private static func report(_ finding: Finding, _ streams: Streams) throws(CommandFailure) {
+    private static func report(_ finding: Finding, to streams: Streams) throws(CommandFailure) {
         let state = finding.state.rawValue
         let painted = Colour.of(state: state)?.paint(state, streams.traits) ?? state
         let padding = String(repeating: " ", count: 11 - state.count)

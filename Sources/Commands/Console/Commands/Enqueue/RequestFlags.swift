@@ -5,44 +5,38 @@ import ResultQuery
 enum RequestFlags {
     static let audience = FlagGroup(
         "Audience (exactly one kind)",
-        [
-            Flag("user", "NAME", "A user", letter: "u", isRepeatable: true),
-            Flag("category", "TAG", "A tag; devices with any of them are reached", isRepeatable: true),
-            Flag("tag-expression", "TEXT", "A tag expression such as 'a && !b'"),
-            Flag("installation", "ID", "An installation", isRepeatable: true),
-            Flag("device", "PLATFORM:HANDLE", "A device by its handle", isRepeatable: true),
-            Flag("broadcast", nil, "Every device of the hub"),
-            Flag("audience-file", "FILE", "Users, or platforms and handles, one a line: CSV or NDJSON, a million or more"),
-        ])
+        Flag("user", "NAME", "A user", letter: "u", isRepeatable: true),
+        Flag("category", "TAG", "A tag; devices with any of them are reached", isRepeatable: true),
+        Flag("tag-expression", "TEXT", "A tag expression such as 'a && !b'"),
+        Flag("installation", "ID", "An installation", isRepeatable: true),
+        Flag("device", "PLATFORM:HANDLE", "A device by its handle", isRepeatable: true),
+        Flag("broadcast", nil, "Every device of the hub"),
+        Flag("audience-file", "FILE", "Users, or platforms and handles, one a line: CSV or NDJSON, a million or more"))
 
     static let content = FlagGroup(
         "Content (message, payloads or template)",
-        [
-            Flag("title", "TEXT", "The heading"), Flag("subtitle", "TEXT", "The line below the heading"),
-            Flag("body", "TEXT", "The text"), Flag("data", "NAME=VALUE", "A value for the app", isRepeatable: true),
-            Flag("deep-link", "URL", "What a tap opens"), Flag("image", "URL", "A picture"),
-            Flag("badge", "N", "The app icon's number; 0 clears it"), Flag("sound", "NAME", "A sound, or 'default'"),
-            Flag("thread", "ID", "Notifications of one thread are shown together"),
-            Flag("silent", nil, "Wake the app without showing anything"),
-            Flag("payload", "PLATFORM=@FILE", "A native payload, verbatim; or PLATFORM=JSON", isRepeatable: true),
-            Flag("template", "NAME=VALUE", "A property for the devices' templates", isRepeatable: true),
-        ])
+        Flag("title", "TEXT", "The heading"), Flag("subtitle", "TEXT", "The line below the heading"),
+        Flag("body", "TEXT", "The text"), Flag("data", "NAME=VALUE", "A value for the app", isRepeatable: true),
+        Flag("deep-link", "URL", "What a tap opens"), Flag("image", "URL", "A picture"),
+        Flag("badge", "N", "The app icon's number; 0 clears it"), Flag("sound", "NAME", "A sound, or 'default'"),
+        Flag("thread", "ID", "Notifications of one thread are shown together"),
+        Flag("silent", nil, "Wake the app without showing anything"),
+        Flag("payload", "PLATFORM=@FILE", "A native payload, verbatim; or PLATFORM=JSON", isRepeatable: true),
+        Flag("template", "NAME=VALUE", "A property for the devices' templates", isRepeatable: true))
 
     static let delivery = FlagGroup(
         "Delivery",
-        [
-            Flag("platform", "NAME", "apple, fcmv1, windows, ...; also apns, fcm, wns", isRepeatable: true),
-            Flag("hub", "NAME", "The hub, by its name at the worker"),
-            Flag("ttl", "DURATION", "How long the request is of use, at most 28d"),
-            Flag("not-before", "TIME", "Not to be sent before: 2026-11-21T17:00:00Z, or a length of time from now"),
-            Flag("collapse-key", "TEXT", "Takes the place of an undelivered push with the same key"),
-            Flag("ordering-key", "TEXT", "Requests with one key are sent in order"),
-            Flag("priority", "WORD", "How urgent it is", choices: ["high", "normal", "low"]),
-            Flag("option", "NAME=VALUE", "One of the contract's options, such as max_attempts=8", isRepeatable: true),
-            Flag("label", "NAME=VALUE", "Is copied into the result", isRepeatable: true),
-            Flag("id", "ID", "The request's identity", default: "a new UUIDv7"),
-            Flag("source", "TEXT", "Who publishes it"),
-        ])
+        Flag("platform", "NAME", "apple, fcmv1, windows, ...; also apns, fcm, wns", isRepeatable: true),
+        Flag("hub", "NAME", "The hub, by its name at the worker"),
+        Flag("ttl", "DURATION", "How long the request is of use, at most 28d"),
+        Flag("not-before", "TIME", "Not to be sent before: 2026-11-21T17:00:00Z, or a length of time from now"),
+        Flag("collapse-key", "TEXT", "Takes the place of an undelivered push with the same key"),
+        Flag("ordering-key", "TEXT", "Requests with one key are sent in order"),
+        Flag("priority", "WORD", "How urgent it is", choices: ["high", "normal", "low"]),
+        Flag("option", "NAME=VALUE", "One of the contract's options, such as max_attempts=8", isRepeatable: true),
+        Flag("label", "NAME=VALUE", "Is copied into the result", isRepeatable: true),
+        Flag("id", "ID", "The request's identity", default: "a new UUIDv7"),
+        Flag("source", "TEXT", "Who publishes it"))
 
     static let names = [audience, content, delivery].flatMap { $0.flags.map(\.name) }
 

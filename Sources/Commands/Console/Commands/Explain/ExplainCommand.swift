@@ -27,11 +27,9 @@ extension Command {
             RequestFlags.content, RequestFlags.delivery,
             FlagGroup(
                 "Record",
-                [
-                    Flag(
-                        "header", "NAME=VALUE", "A header of the record, such as ce_expirytime of a CloudEvent",
-                        isRepeatable: true)
-                ]),
+                Flag(
+                    "header", "NAME=VALUE", "A header of the record, such as ce_expirytime of a CloudEvent",
+                    isRepeatable: true)),
             .output(),
             FlagGroup(
                 "Estimate",

@@ -19,14 +19,12 @@ extension Command {
         groups: [
             FlagGroup(
                 "Terms",
-                [
-                    Flag("scope", "LIST", "What it allows: \(Scope.text(Set(Scope.allCases)))", default: "publish"),
-                    Flag("tenant", "NAME", "The tenant of all that is published with it"),
-                    Flag("source", "TEXT", "The source of all that is published with it; /pushfan/keys/ID by default"),
-                    Flag("rate", "N", "Calls or batch items per second; after a rest twice as many"),
-                    Flag("expires", "DURATION", "How long it is valid, such as 90d; for ever by default"),
-                    Flag("comment", "TEXT", "Whose it is"),
-                ]),
+                Flag("scope", "LIST", "What it allows: \(Scope.text(Set(Scope.allCases)))", default: "publish"),
+                Flag("tenant", "NAME", "The tenant of all that is published with it"),
+                Flag("source", "TEXT", "The source of all that is published with it; /pushfan/keys/ID by default"),
+                Flag("rate", "N", "Calls or batch items per second; after a rest twice as many"),
+                Flag("expires", "DURATION", "How long it is valid, such as 90d; for ever by default"),
+                Flag("comment", "TEXT", "Whose it is")),
             keysFile, .output(),
         ],
         readOn: "pushfan help --page gateway, pushfan help keys revoke", run: KeysCommands.create)
@@ -40,12 +38,10 @@ extension Command {
         groups: [
             FlagGroup(
                 "Last use",
-                [
-                    Flag(
-                        "gateway", "URL", "Ask this gateway for the last use: http:// and its `listen`",
-                        isRepeatable: true),
-                    .timeout("5s", "How long it may take"),
-                ]),
+                Flag(
+                    "gateway", "URL", "Ask this gateway for the last use: http:// and its `listen`",
+                    isRepeatable: true),
+                .timeout("5s", "How long it may take")),
             keysFile, .output(),
         ], readOn: "pushfan help keys create", run: KeysCommands.list)
 

@@ -43,8 +43,8 @@ extension Command {
         ],
         groups: [
             FlagGroup(
-                "Release",
-                [Flag("reason", "TEXT", "Why; at most \(OrderRecord.maximumReasonLength) characters"), author, .timeout("30s")]),
+                "Release", Flag("reason", "TEXT", "Why; at most \(OrderRecord.maximumReasonLength) characters"), author,
+                .timeout("30s")),
             .output(), .kafka(topics: ["control"]),
         ],
         readOn: "pushfan help holds, hold, --page console", run: ReleaseCommand.run)

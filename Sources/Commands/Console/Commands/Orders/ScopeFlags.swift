@@ -4,16 +4,14 @@ import PushModel
 enum ScopeFlags {
     static let group = FlagGroup(
         "Scope (requests that have all of it)",
-        [
-            Flag("hub", "NAME", "Calls to this hub, by its name at the worker"),
-            Flag("tenant", "NAME", "Requests of a tenant"),
-            Flag("source", "TEXT", "Requests of a source"),
-            Flag("lane", "WORD", "Requests of a lane", choices: ["high", "normal", "bulk", "own"]),
-            Flag("label", "NAME=VALUE", "Requests with a label", isRepeatable: true),
-            Flag("user", "NAME", "Requests whose audience names this user"),
-            Flag("request", "ID", "One request, with all its parts and replays"),
-            Flag("everything", nil, "Every request; not with any of the others"),
-        ])
+        Flag("hub", "NAME", "Calls to this hub, by its name at the worker"),
+        Flag("tenant", "NAME", "Requests of a tenant"),
+        Flag("source", "TEXT", "Requests of a source"),
+        Flag("lane", "WORD", "Requests of a lane", choices: ["high", "normal", "bulk", "own"]),
+        Flag("label", "NAME=VALUE", "Requests with a label", isRepeatable: true),
+        Flag("user", "NAME", "Requests whose audience names this user"),
+        Flag("request", "ID", "One request, with all its parts and replays"),
+        Flag("everything", nil, "Every request; not with any of the others"))
 
     static let names = group.flags.map(\.name)
 

@@ -3,19 +3,17 @@ import ResultQuery
 extension Command {
     private static let planning = FlagGroup(
         "Plan",
-        [
-            Flag("reason", "TEXT", "Why; stands in every new result"),
-            Flag("actor", "NAME", "Who; stands in every new result", default: "the user's name"),
-            Flag("include-ambiguous", nil, "Repeat what may have reached its devices, too; they may ring twice"),
-            Flag("ttl", "DURATION", "A new life for every request, counted from its replay"),
-            Flag("expires-at", "TIME", "A new expiry for every request: 2026-11-21T17:00Z, or 2h from now"),
-            Flag("set", "FIELD=VALUE", "Change a field, such as hub=other or options.max_attempts=8", isRepeatable: true),
-            Flag("leftovers", "PLAN", "Plan what an earlier plan has left"),
-            Flag("file", "FILE", "Where the plan goes", default: "replay-JOB.ndjson"),
-            Flag("limit", "N", "The most requests to replay", default: "1000000"),
-            Flag("rate", "N", "Requests a second", default: "500"),
-            Flag("call-time", "DURATION", "How long the hub takes for a call, for the estimate", default: "100ms"),
-        ])
+        Flag("reason", "TEXT", "Why; stands in every new result"),
+        Flag("actor", "NAME", "Who; stands in every new result", default: "the user's name"),
+        Flag("include-ambiguous", nil, "Repeat what may have reached its devices, too; they may ring twice"),
+        Flag("ttl", "DURATION", "A new life for every request, counted from its replay"),
+        Flag("expires-at", "TIME", "A new expiry for every request: 2026-11-21T17:00Z, or 2h from now"),
+        Flag("set", "FIELD=VALUE", "Change a field, such as hub=other or options.max_attempts=8", isRepeatable: true),
+        Flag("leftovers", "PLAN", "Plan what an earlier plan has left"),
+        Flag("file", "FILE", "Where the plan goes", default: "replay-JOB.ndjson"),
+        Flag("limit", "N", "The most requests to replay", default: "1000000"),
+        Flag("rate", "N", "Requests a second", default: "500"),
+        Flag("call-time", "DURATION", "How long the hub takes for a call, for the estimate", default: "100ms"))
     private static let topics = ["requests", "results", "replays", "control"]
 
     static let replayPlan = Command(
@@ -113,16 +111,14 @@ extension Command {
             ]),
             FlagGroup(
                 "Run",
-                [
-                    Flag("dry-run", nil, "Show what would be given back, and do nothing"),
-                    Flag("reason", "TEXT", "Why; it is kept with the job"),
-                    Flag("actor", "NAME", "Who", default: "the user's name"),
-                    Flag("set", "FIELD=VALUE", "Change a field of those that can be read", isRepeatable: true),
-                    Flag("value", "FILE", "Give this request back in place of the one that --at names"),
-                    Flag("file", "FILE", "Where the plan goes", default: "replay-JOB.ndjson"),
-                    Flag("rate", "N", "Records a second", default: "500"),
-                    Flag("yes", nil, "Do not ask, however many they are", letter: "y"),
-                ]),
+                Flag("dry-run", nil, "Show what would be given back, and do nothing"),
+                Flag("reason", "TEXT", "Why; it is kept with the job"),
+                Flag("actor", "NAME", "Who", default: "the user's name"),
+                Flag("set", "FIELD=VALUE", "Change a field of those that can be read", isRepeatable: true),
+                Flag("value", "FILE", "Give this request back in place of the one that --at names"),
+                Flag("file", "FILE", "Where the plan goes", default: "replay-JOB.ndjson"),
+                Flag("rate", "N", "Records a second", default: "500"),
+                Flag("yes", nil, "Do not ask, however many they are", letter: "y")),
             .output(), .kafka(topics: ["deadletter", "replays"], and: [.timeout("30s")]),
         ],
         readOn: "pushfan help replay run", run: DeadLetterCommand.run)

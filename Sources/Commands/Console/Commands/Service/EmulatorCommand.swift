@@ -16,13 +16,11 @@ extension Command {
         groups: [
             FlagGroup(
                 "Serving",
-                [
-                    Flag("listen", "HOST:PORT", "Where to listen; port 0 takes a free one", default: "127.0.0.1:8800"),
-                    Flag("tls", nil, "Serve HTTPS, with a certificate made at the start unless --cert names one"),
-                    Flag("cert", "FILE", "The certificate chain as PEM; needs --key"),
-                    Flag("key", "FILE", "The certificate's private key as PEM"),
-                    Flag("threads", "N", "Threads that serve", default: "1"),
-                ]),
+                Flag("listen", "HOST:PORT", "Where to listen; port 0 takes a free one", default: "127.0.0.1:8800"),
+                Flag("tls", nil, "Serve HTTPS, with a certificate made at the start unless --cert names one"),
+                Flag("cert", "FILE", "The certificate chain as PEM; needs --key"),
+                Flag("key", "FILE", "The certificate's private key as PEM"),
+                Flag("threads", "N", "Threads that serve", default: "1")),
             FlagGroup(
                 "Behaviour",
                 FlagGroup.settings([("hub-name", "NAME", "hub.name")]) + [

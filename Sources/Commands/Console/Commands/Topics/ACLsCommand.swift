@@ -15,11 +15,9 @@ extension Command {
             ]),
             FlagGroup(
                 "Output",
-                [
-                    Flag(
-                        "output", ACLsCommand.formats.joined(separator: "|"), "How the data looks", letter: "o",
-                        default: ACLsCommand.formats.first, choices: ACLsCommand.formats)
-                ]),
+                Flag(
+                    "output", ACLsCommand.formats.joined(separator: "|"), "How the data looks", letter: "o",
+                    default: ACLsCommand.formats.first, choices: ACLsCommand.formats)),
             .kafka(
                 topics: ["requests", "results", "deadletter", "control", "shares", "replays"],
                 and: FlagGroup.group),
