@@ -1,6 +1,5 @@
 import Observability
 
-
 /// One key, its value and its source, for a person.
 public struct SettingRow: Sendable, Equatable {
     /// The dotted name.

@@ -1,6 +1,5 @@
 import Delivery
 
-
 /// Faults that single values do not show.
 extension Settings {
     /// Values that contradict each other.

@@ -1,6 +1,5 @@
 import PushModel
 
-
 /// Reads the text of a filter.
 ///
 ///     filter = [ term *( blank term ) ]

@@ -1,4 +1,3 @@
-
 /// The records that can decide about a filter: results, or requests as they were published.
 extension ResultFilter {
     /// True if a condition is on the request as it was published.

@@ -1,6 +1,5 @@
 import Basics
 
-
 /// Looks at the first members of a record, to pass over what a filter does not want without reading all of it.
 ///
 /// Results begin with their plain members: ids, hub, kind, state, outcome. Of a million results most are distinguished by them, at

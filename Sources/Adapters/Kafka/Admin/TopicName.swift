@@ -1,6 +1,5 @@
 import Basics
 
-
 /// The rule for names of topics (Kafka, `org.apache.kafka.common.internals.Topic`).
 public enum TopicName {
     /// Checks a name: 1 to 249 letters, digits, dots, underscores and hyphens, neither `.` nor `..`. The error's message says

@@ -1,4 +1,3 @@
-
 /// The growth of a partition since a time.
 public struct PartitionGrowth: Sendable, Equatable {
     /// The partition.

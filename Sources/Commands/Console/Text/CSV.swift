@@ -1,6 +1,5 @@
 import Basics
 
-
 /// Values separated by commas (RFC 4180).
 ///
 /// A text that a spreadsheet would take for a formula gets an apostrophe in front. Publishers choose ids and labels, and whoever opens the

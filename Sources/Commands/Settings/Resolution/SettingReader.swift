@@ -1,4 +1,3 @@
-
 /// Reads settings, each by the one line that defines its key, and collects the definitions and the faults on the way.
 struct SettingReader: Sendable {
     /// The names of the sections that the file names.

@@ -1,6 +1,5 @@
 import Keys
 
-
 /// The owner of a request, as far as it is known: a source, for a tenant. The key that published it may have been changed for another.
 package struct RequestOwner: Sendable, Equatable {
     /// The request's source: with its id it names the request.

@@ -1,4 +1,3 @@
-
 /// What a stream of events is written to: the body of an answer. It may be used from any thread, and waits for nothing.
 package protocol EventSink: Sendable {
     /// Sends bytes; returns false once the client has gone, or reads too slowly.

@@ -1,6 +1,5 @@
 import Basics
 
-
 /// Some bytes that are looked for in records, eight places at a time.
 struct ByteNeedle: Sendable {
     private let bytes: [UInt8]

@@ -1,6 +1,5 @@
 import Basics
 
-
 /// Looks at a record's bytes for what a filter wants, to pass over most records without reading them.
 ///
 /// It only ever rules out what reading would rule out, too: of each condition the record must have some bytes as they stand, unless an

@@ -1,6 +1,5 @@
 import Basics
 
-
 /// Splits texts into the words by which they are found: letters, digits and the marks on them, folded.
 enum TextWords {
     /// The most scalars of a word that are compared.

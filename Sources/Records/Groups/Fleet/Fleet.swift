@@ -1,6 +1,5 @@
 import PushModel
 
-
 /// The last reports of the workers of a fleet. Pure: it reads no clock. Times are milliseconds of one clock that never jumps.
 ///
 /// A report that was there before the reader has the age that its record's time says, on the clock of whoever gave it that time. The

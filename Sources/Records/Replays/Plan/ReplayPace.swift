@@ -1,6 +1,5 @@
 import Basics
 
-
 /// The pace of a replay.
 package struct ReplayPace: Sendable {
     /// Requests a second, above 0.

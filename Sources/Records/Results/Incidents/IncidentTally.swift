@@ -1,6 +1,5 @@
 import PushModel
 
-
 /// Makes incidents of signs of trouble that are looked for each second: one begins, goes on and ends. Pure: it reads no clock.
 ///
 /// Lengths are counted on a clock that never jumps, so an incident is as long as it was, whatever the wall clock does.
