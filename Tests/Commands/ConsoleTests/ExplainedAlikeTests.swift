@@ -30,7 +30,7 @@ import Testing
         tenants: {acme: crowd}
         default_hub: eu
         gateway: {users_file: /run/users}
-        kafka: {topics: {requests_high: urgent}}
+        kafka: {topics: {requests: urgent.v1}}
         """
 
     private static let names = (0..<201).map { "\"u\($0)\"" }.joined(separator: ",")
@@ -43,7 +43,7 @@ import Testing
         ),
         (
             #"{"id":"r2","priority":"high","ordering_key":"o","ttl_seconds":60,"audience":{"broadcast":true},\#(content)}"#,
-            [#""lane":"high","topic":"urgent","record_key":"o","expires_at":"2026-11-21T12:01:00.000Z""#]
+            [#""lane":"high","topic":"urgent-high.v1","record_key":"o","expires_at":"2026-11-21T12:01:00.000Z""#]
         ),
         (
             #"{"id":"r3","not_before":"2026-11-21T13:00:00Z","tenant":"acme","audience":{"broadcast":true},\#(content)}"#,
