@@ -57,7 +57,7 @@ import Testing
         (#"{"id":"r6","audience":{"broadcast":true},"template":{"a":"b"}}"#, [#""platform":"template""#]),
         (
             #"{"collapse_key":"c","platforms":["windows"],"audience":{"users":["alice"]},\#(content)}"#,
-            [#"{"lane":"normal","topic":"push.requests.v1","hub":"eu""#]
+            [#"{"lane":"normal","topic":"urgent.v1","hub":"eu""#]
         ),
         // A worker with these settings refuses them, and another one may not.
         (#"{"id":"r8","hub":"us","audience":{"users":["alice"]},\#(content)}"#, [#""error":{"code":"unknown_hub""#]),
