@@ -112,10 +112,10 @@ struct ReplayStage {
             """
     }
 
-    /// What a plan's counts say, as the summary in JSON has them.
+    /// What the counts of a plan, or the line of a job, say of a number.
     func count(_ name: String, _ outcome: Outcome) -> Int? {
-        guard let counts = outcome.output.range(of: #""counts":{"#)?.upperBound,
-            let range = outcome.output[counts...].range(of: "\"\(name)\":")
+        let counts = outcome.output.range(of: #""counts":{"#)?.upperBound ?? outcome.output.startIndex
+        guard let range = outcome.output[counts...].range(of: "\"\(name)\":")
         else { return nil }
         return Int(outcome.output[range.upperBound...].prefix { $0.isNumber })
     }
