@@ -15,7 +15,9 @@ extension APIOperation.Row {
         var found: [String: String] = [:]
         for item in request.query {
             guard parameters.contains(where: { $0.place == .query && $0.name == item.name }) else { throw unknownMember }
-            guard found.updateValue(item.value ?? "", forKey: item.name) == nil else {
+            // No name of a zone has a blank, so that was a plus, which need not be escaped there.
+            let value = item.name == "zone" ? item.value?.replacing(" ", with: "+") : item.value
+            guard found.updateValue(value ?? "", forKey: item.name) == nil else {
                 throw .invalid("The query has \(item.name) more than once.")
             }
         }
@@ -57,9 +59,6 @@ extension [String: String] {
         default: throw .invalid("\(name) must be true or false.")
         }
     }
-
-    /// The name of a time zone. No name begins with a blank, so that was a plus, which a query need not escape here.
-    package var zone: String? { self["zone"].map { $0.hasPrefix(" ") ? "+" + $0.dropFirst() : $0 } }
 }
 
 extension APIProblem {

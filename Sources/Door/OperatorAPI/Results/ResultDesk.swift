@@ -172,7 +172,7 @@ extension CallerFilter.Text {
     /// The members of a query, or of a search's body, where a cursor knows the zone of the first page.
     init(_ query: [String: String], zone: String? = nil) {
         self.init(
-            filter: query["filter"] ?? "", zone: query.zone ?? zone ?? LocalZone.utc.name, from: query["from"], to: query["to"]
+            filter: query["filter"] ?? "", zone: query["zone"] ?? zone ?? LocalZone.utc.name, from: query["from"], to: query["to"]
         )
     }
 }

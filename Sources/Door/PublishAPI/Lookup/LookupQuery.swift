@@ -39,7 +39,7 @@ struct LookupQuery: Sendable, Equatable {
             guard query["wait"] == nil else { throw .invalid("wait is for the state alone, without life and payload.") }
             (wait, isPreferred) = (0, false)
         }
-        if let text = query.zone {
+        if let text = query["zone"] {
             guard LocalZone.isName(text) || LocalZone(named: text) != nil else {
                 throw .invalid("zone must be the name of a time zone, such as Europe/Berlin, or +01:00.")
             }

@@ -15,6 +15,8 @@ package struct ReplayReport: Sendable {
     package var next: Int
     /// The number of items before it that were left out.
     package var skippedCount: Int
+    /// Requests a second: of the last run, else of the next one or of a price.
+    package var rate: Double
 
     /// A report by the records of the job.
     ///
@@ -29,6 +31,7 @@ package struct ReplayReport: Sendable {
         hasRunner = job?.isAlive(at: now) ?? false
         next = job?.next ?? 0
         skippedCount = job?.skippedCount ?? 0
+        rate = header.rate(after: job)
     }
 
     /// A report of a job whose plan is not at hand.
@@ -49,7 +52,7 @@ package struct ReplayReport: Sendable {
         var json = progress
         json.add([
             "source": header.source.rawValue, "filter": header.filter, "reason": job?.record.reason ?? header.reason,
-            "actor": job?.record.actor ?? header.actor, "tenant": header.tenant, "rate": Int(header.rate(after: job)),
+            "actor": job?.record.actor ?? header.actor, "tenant": header.tenant, "rate": Int(rate),
             "created_at": header.createdAt.text, "started_at": job?.record.startedAt.text,
             "updated_at": job?.record.updatedAt.text,
         ])

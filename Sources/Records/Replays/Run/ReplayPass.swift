@@ -69,6 +69,7 @@ struct ReplayPass {
         var job = JobLog.Job(record: session.record)
         job.next = session.record.next
         job.skippedCounts = skipped
+        job.seenAt = session.record.updatedAt.milliseconds
         return job
     }
 

@@ -14,7 +14,9 @@ extension ReplayReport {
 
     /// The line of a plan in a file.
     func line(at pace: ReplayPace, samples: [ReplayItem]? = nil, path: String) -> JSONObject {
-        var json = whole(at: pace, samples: samples)
+        var priced = self
+        priced.rate = job.map { header.rate(after: $0) } ?? pace.rate
+        var json = priced.whole(at: pace, samples: samples)
         json.add(["job_id": header.jobID, "file": path])
         json.add("counts", raw: header.counts.json)
         return json

@@ -26,6 +26,7 @@ enum DeadLetterCommand {
         let (named, replacement) = try letters(invocation)
         let path = arguments.value("file") ?? "replay-\(header.jobID).ndjson"
         let (settings, context) = try invocation.job()
+        let pace = try PlanCommand.pace(invocation, settings)
         let plan = try invocation.perform(settings) { () throws(JobFailure) in
             let log = try context.jobLog()
             header.jobsOffset = log.end
@@ -33,7 +34,7 @@ enum DeadLetterCommand {
             try plan.make(range, codes: arguments.values("code"), named: named, replacement: replacement)
             return plan
         }
-        if arguments.has("dry-run") || plan.header.counts.requests == 0 { return try show(plan, path, invocation) }
+        if arguments.has("dry-run") || plan.header.counts.requests == 0 { return try show(plan, at: pace, path, invocation) }
         invocation.streams.note(
             "\(plan.header.counts.requests) of \(plan.header.counts.matched) records; the plan is \(Sanitised.line(path))")
         invocation.note(left: plan.header.counts.left)
@@ -71,7 +72,7 @@ enum DeadLetterCommand {
     }
 
     private static func show(
-        _ plan: DeadLetterPlan, _ path: String, _ invocation: Invocation
+        _ plan: DeadLetterPlan, at pace: ReplayPace, _ path: String, _ invocation: Invocation
     ) throws(CommandFailure) -> ExitCode {
         let counts = plan.header.counts
         var table = Table("RECORD", "TOPIC", "REASON", "GOES BACK")
@@ -80,7 +81,6 @@ enum DeadLetterCommand {
                 sample.record.description, sample.topic ?? "-", sample.code ?? "-",
                 sample.leftover.map { "no: \($0.rawValue)" } ?? "yes")
         }
-        let pace = try PlanCommand.pace(invocation, try invocation.settings())
         let json = ReplayReport(plan.header, job: nil, now: 0).line(at: pace, path: path)
         try invocation.streams.out(invocation.arguments.format(), table, [json.bytes])
         invocation.note(left: counts.left)
