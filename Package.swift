@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// A folder of Sources for each layer, lowest first. Imports point downward only, and `.ci/check-imports` fails the build when they do not.
+// A folder of Sources for each layer, lowest first. Imports point downward, or within a layer, and `.ci/check-imports` fails the build when they do not.
 //
 //   C         libraries in C, one Swift importer each
 //   Pure      values and decisions: no clock, no I/O, no C, no Foundation
