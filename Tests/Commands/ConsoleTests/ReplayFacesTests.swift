@@ -27,7 +27,7 @@ import Testing
     private static var header: ReplayPlanHeader {
         var header = ReplayPlanHeader(
             jobID: "j", createdAt: Timestamp(milliseconds: now), filter: "since:1h", actor: "ann")
-        (header.source, header.reason, header.tenant, header.rate) = (.deadletter, "outage", "acme", 30)
+        (header.source, header.reason, header.tenant, header.rate) = (.deadletter, "outage", "acme", 500)
         (header.includesAmbiguous, header.edits) = (true, ["hub=b"])
         (header.counts.matched, header.counts.eligible, header.counts.safe, header.counts.ambiguous) = (12, 9, 8, 1)
         (header.counts.requests, header.counts.calls, header.counts.left) = (9, 20, [.pointless: 3])
@@ -50,7 +50,7 @@ import Testing
         let shown = try Self.members(gateway.whole(samples: [item], rate: 500, callsAtOnce: 64))
         try Self.compare(try Self.members(command), former: ["job_id", "file", "counts"], with: shown)
         #expect(shown["state"] == "\"\(state)\"" && shown["has_runner"] == "\(hasRunner)")
-        #expect(shown["replayed"] == (job == nil ? "0" : "2") && shown["rate"] == (job == nil ? "30" : "20"))
+        #expect(shown["replayed"] == (job == nil ? "0" : "2") && shown["rate"] == (job == nil ? "500" : "20"))
         #expect(shown["left"] == #"{"pointless":3}"# && shown["repairs"] == #"{"hub_not_found":2}"#)
         #expect(shown["eligible_by_safety"] == #"{"safe":8,"ambiguous":1}"# && shown["estimated_ms"] == "100")
         guard let job else { return }

@@ -50,10 +50,8 @@ package struct GroupExamination {
         let partitions = topics.flatMap { topic, count in
             (0..<Int32(clamping: count)).map { TopicPartition(topic: topic, partition: $0) }
         }
-        let committed = try committed(partitions, within: limit)
-        // Ends after positions: a record that is moved to another topic in between is seen at both, and not at none.
         let marks = try retrying { () throws(KafkaError) in try admin.watermarks(of: partitions, timeout: limit) }
-        return zip(committed, marks).map {
+        return zip(try committed(partitions, within: limit), marks).map {
             GroupPosition($0.partition, low: $1.low, high: $1.high, committed: $0.offset, metadata: $0.metadata)
         }
     }
