@@ -1,6 +1,9 @@
 public import PushModel
 
 extension ResultFilter {
+    /// True if a request that is due at this moment, in milliseconds since 1970, can be wanted for that.
+    public func coversDue(_ moment: Int64) -> Bool { !isByPublication && covers(moment) }
+
     /// True if a result written at this moment, in milliseconds since 1970, can be wanted.
     public func covers(_ moment: Int64) -> Bool {
         moment >= since ?? .min && moment < until ?? .max

@@ -66,6 +66,8 @@ public struct ResultFilter: Sendable {
     public private(set) var terms: [Term] = []
     /// Conditions on the request as it was published, all of which hold, too. No result says whether they do.
     public private(set) var sought: [Sought] = []
+    /// True if times are those of publication alone, and not those at which what is delayed is due.
+    public var isByPublication = false
     /// The first moment at which a result may have been written, in milliseconds since 1970.
     public private(set) var since: Int64?
     /// The first moment at which a result was written too late.
@@ -151,6 +153,7 @@ extension ResultFilter: Equatable {
     /// True if both want the same. The way in which times were written is not looked at.
     public static func == (left: Self, right: Self) -> Bool {
         left.terms == right.terms && left.sought == right.sought && left.since == right.since && left.until == right.until
+            && left.isByPublication == right.isByPublication
     }
 }
 

@@ -37,6 +37,20 @@ import Testing
         #expect(throws: Never.self) { try Self.filter(line) }
     }
 
+    @Test func timesMayBeThoseOfPublicationAlone() throws {
+        func filter(_ times: String?) throws(APIProblem) -> CallerFilter {
+            try CallerFilter(.init(filter: "since:1h", times: times), at: Self.now, for: Self.publisher())
+        }
+        let hash = try filter(nil).hash
+        for (times, isDueWanted) in [(nil, true), ("", true), ("published", false)] as [(String?, Bool)] {
+            let read = try filter(times)
+            #expect(read.filter.covers(Self.now) && read.filter.coversDue(Self.now) == isDueWanted)
+            #expect((read.hash == hash) == isDueWanted)
+        }
+        let problem = try #require(throws: APIProblem.self) { try filter("due") }
+        #expect(problem.status == 400 && problem.detail.hasPrefix("times: "))
+    }
+
     @Test(arguments: ["alice", "user:alice", "device:a1", "to:all", "label.campaign:m*", "request:order-*", "-alice"])
     func whatTellsNothingElseNeedsNone(line: String) throws {
         let read = try Self.filter(line, for: Self.publisher([.read]))

@@ -12,7 +12,11 @@ extension APIOperation {
         parameters: [
             filterParameter("state:failed since:1h"), zoneParameter,
             timeParameter("from", summary: "The first moment.", example: "yesterday"),
-            timeParameter("to", summary: "The first moment that is too late.", example: "14:05"), limitParameter, cursorParameter,
+            timeParameter("to", summary: "The first moment that is too late.", example: "14:05"),
+            Parameter(
+                name: "times", schema: JSONSchema.words(["published"]),
+                summary: "published: times are those of publication alone, and not those at which what is delayed is due.",
+                example: "published"), limitParameter, cursorParameter,
         ], answers: [requestPage], problems: searchProblems)
 
     static let searchRequestsRow = Row(
@@ -21,7 +25,7 @@ extension APIOperation {
         access: .key([.read]), work: .find,
         body: Content(
             schema: JSONSchema.input(
-                ["filter", "zone", "from", "to"].map { ($0, JSONSchema.text()) } + [
+                ["filter", "zone", "from", "to", "times"].map { ($0, JSONSchema.text()) } + [
                     ("limit", JSONSchema.integer(1...500)), ("cursor", JSONSchema.text()),
                 ], required: []),
             example: ["filter": "state:failed since:1h", "limit": 20], isRequired: false),

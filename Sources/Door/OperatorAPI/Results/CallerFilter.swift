@@ -18,10 +18,13 @@ struct CallerFilter: Sendable {
         /// The first moment and the first one too late, beside those of the filter.
         var from: String?
         var to: String?
+        /// `published` where times are those of publication alone.
+        var times: String?
 
         /// The text that is hashed, which is the filter alone where nothing else is there.
         fileprivate var whole: String {
-            from == nil && to == nil ? filter : "\(filter)\nfrom:\(from ?? "")\nto:\(to ?? "")"
+            (from == nil && to == nil ? filter : "\(filter)\nfrom:\(from ?? "")\nto:\(to ?? "")")
+                + (times.map { $0.isEmpty ? "" : "\ntimes:\($0)" } ?? "")
         }
     }
 
@@ -65,6 +68,8 @@ struct CallerFilter: Sendable {
         }
         if let from = try Self.moment(text.from, named: "from", now: now, zone: zone) { filter.add(since: from) }
         if let to = try Self.moment(text.to, named: "to", now: now, zone: zone) { filter.add(until: to) }
+        filter.isByPublication = text.times == "published"
+        guard text.times ?? "" == "" || filter.isByPublication else { throw .invalid("times: published is all that it may be.") }
         meaning = filter
         if let tenant { filter.require(.tenant, among: [tenant]) }
         (self.filter, self.now, self.zone) = (filter, now, zone)

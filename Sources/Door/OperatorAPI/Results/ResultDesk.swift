@@ -103,7 +103,7 @@ struct ResultDesk: Sendable {
     /// The link to a next page, with the zone and the times of the query. One that would be too long for a head names the search, which takes
     /// the same members as a body.
     static func link(to next: String, filter: String?, with query: [String: String] = [:], limit: Int) -> String {
-        let members = [("filter", filter)] + ["zone", "from", "to"].map { ($0, query[$0]) }
+        let members = [("filter", filter)] + ["zone", "from", "to", "times"].map { ($0, query[$0]) }
         let texts = members.map { name, text in text.map { "\(name)=\(PercentEncoding.encoded($0))&" } ?? "" }
         let target = "/v1/requests?\(texts.joined())limit=\(limit)&cursor=\(next)"
         return "<\(target.utf8.count <= longestLink ? target : "/v1/requests:search")>; rel=\"next\""
@@ -172,8 +172,9 @@ extension CallerFilter.Text {
     /// The members of a query, or of a search's body, where a cursor knows the zone of the first page.
     init(_ query: [String: String], zone: String? = nil) {
         self.init(
-            filter: query["filter"] ?? "", zone: query["zone"] ?? zone ?? LocalZone.utc.name, from: query["from"], to: query["to"]
-        )
+            filter: query["filter"] ?? "", zone: query["zone"] ?? zone ?? LocalZone.utc.name, from: query["from"],
+            to: query["to"],
+            times: query["times"])
     }
 }
 

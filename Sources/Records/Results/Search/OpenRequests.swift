@@ -45,7 +45,7 @@ struct OpenRequests {
             // Of what is delayed, the times are those of publication, and of being due.
             guard
                 filter.covers(origin.timestamp.milliseconds)
-                    || waiting.request.due.map({ filter.covers($0.milliseconds) }) ?? false,
+                    || waiting.request.due.map({ filter.coversDue($0.milliseconds) }) ?? false,
                 var candidate = reader.candidate(of: record, value: value, from: origin)
             else { return }
             candidate.waiting = [waiting]

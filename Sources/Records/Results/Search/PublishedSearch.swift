@@ -156,7 +156,7 @@ extension PublishedSearch {
                 matching: filter, since: rows.since, through: until, isPossible: false, readingTitles: readsTitles, limit: wanted,
                 until: deadline)
             // Of what is delayed, the times that are asked for are those of being due, too.
-            if let since = filter.since {
+            if let since = filter.since, !filter.isByPublication {
                 rows.delayed = try index.delayedPart(
                     matching: filter, dueSince: since, through: until, readingTitles: readsTitles, limit: wanted, until: deadline)
             }
