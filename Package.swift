@@ -248,8 +248,8 @@ let package = Package(
         module(
             "Commands/Bench",
             [
-                "Basics", "Console", "Settings", "WorkerRuntime", "HubEmulator", "PushModel", "Payloads", "FanOut", "Delivery",
-                "Observability", "Kafka", "HubREST", "HubAuth", "HTTPServing", "HTTP1", "CurlHTTP", "EventLoop",
+                "Basics", "Console", "Settings", "KafkaCare", "WorkerRuntime", "HubEmulator", "PushModel", "Payloads", "FanOut",
+                "Delivery", "Observability", "Kafka", "HubREST", "HubAuth", "HTTPServing", "HTTP1", "CurlHTTP", "EventLoop",
             ]),
 
         .executableTarget(

@@ -36,7 +36,7 @@ enum BenchCommand {
     private static let embeddedPerPartition = 20_000
 
     static func run(_ invocation: Invocation) throws(CommandFailure) -> ExitCode {
-        do {
+        try attempt(invocation) {
             let arguments = invocation.arguments
             if let count = try arguments.integer("fixed", in: 1...100_000_000) {
                 return try write(FixedRun.run(count), for: invocation)
@@ -44,10 +44,17 @@ enum BenchCommand {
             if arguments.has("loop") {
                 return try write(try withBench(try plan(invocation), for: invocation) { try $0.runLoop() }, for: invocation)
             }
-            let earlier = try arguments.value("compare").map(ReportFile.read)
+            let earlier = try arguments.value("compare").map { try ReportFile.read($0) }
             let report = try measure(invocation)
             try write(report, comparison: earlier.map { Comparison(report, to: $0) }, for: invocation)
             return (report.backlog?.failedRequests ?? 0) > 0 ? .partlyFailed : .done
+        }
+    }
+
+    /// Does `body`, and gives each failure its exit code.
+    static func attempt<Value>(_ invocation: Invocation, body: () throws -> Value) throws(CommandFailure) -> Value {
+        do {
+            return try body()
         } catch let failure as CommandFailure {
             throw failure
         } catch let error as KafkaError {
@@ -93,7 +100,7 @@ enum BenchCommand {
     }
 
     /// Lets `body` use a broker and a hub, which are there until it returns.
-    private static func withBench<Value>(
+    static func withBench<Value>(
         _ plan: WholeBench.Plan, for invocation: Invocation, body: (WholeBench) throws -> Value
     ) throws -> Value {
         let note: @Sendable (String) -> Void = { [streams = invocation.streams] in streams.note("bench: \($0)") }

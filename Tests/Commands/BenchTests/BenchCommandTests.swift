@@ -1,27 +1,10 @@
 import Bench
 import Console
-import Synchronization
 import Testing
 
 @Suite struct BenchCommandTests {
-    private final class Said: Sendable {
-        let text = Mutex("")
-    }
-
     /// Runs a command line of which nothing may be measured.
-    private func run(_ line: String) -> (code: ExitCode, output: String, messages: String) {
-        let (output, messages) = (Said(), Said())
-        let streams = Streams(
-            write: { bytes in
-                output.text.withLock { $0 += String(decoding: bytes, as: UTF8.self) }
-                return true
-            },
-            writeError: { bytes in messages.text.withLock { $0 += String(decoding: bytes, as: UTF8.self) } },
-            readInput: { () throws(CommandFailure) in [] })
-        let surroundings = Surroundings(streams: streams, environment: [:], now: { 0 })
-        let code = Program(commands: [.bench]).run(line.split(separator: " ").map(String.init), surroundings)
-        return (code, output.text.withLock { $0 }, messages.text.withLock { $0 })
-    }
+    private func run(_ line: String) -> CommandOutcome { CommandOutcome(line, of: [.bench]) }
 
     @Test func theHelpHasThreeExamplesAndFitsAHundredColumns() {
         let page = run("bench --help")

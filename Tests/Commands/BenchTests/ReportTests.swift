@@ -70,8 +70,46 @@ import Testing
         }
     }
 
-    @Test(arguments: [(0.004, "0.0"), (1.234, "1.23"), (12.34, "12.3"), (20_000, "20000"), (123.45, "123.5")])
+    @Test(arguments: [
+        (0.0, "0.0"), (0.004, "0.004"), (0.000_42, "0.00042"), (-0.03, "-0.03"), (0.0999, "0.1"), (1.234, "1.23"),
+        (12.34, "12.3"),
+        (20_000, "20000"), (123.45, "123.5"), (1e20, "1e+20"), (.infinity, "inf"),
+    ])
     func numbersHaveAsManyDigitsAsTheyDeserve(number: Double, text: String) {
         #expect(NumberText.text(number) == text)
+    }
+
+    @Test(arguments: [1e-3, 1e-6, 1e-9, 1e-12, 1e-20, 1e-300, .leastNonzeroMagnitude])
+    func noNumberIsShownAsZeroThatIsNot(number: Double) {
+        #expect(Double(NumberText.text(number)) != 0)
+        #expect(Double(NumberText.percent(number).dropLast(2)) != 0)
+    }
+
+    @Test(arguments: [(0.0, "0 %"), (0.004, "0.4 %"), (0.01, "1 %"), (0.256, "26 %"), (3.5, "350 %")])
+    func sharesBelowOnePercentKeepTheirDigits(share: Double, text: String) {
+        #expect(NumberText.percent(share) == text)
+    }
+
+    @Test func aFigureThatWasNotMeasuredIsAbsent() throws {
+        var figures = Figures()
+        figures.latency.publishToHub = Spread([])
+        (figures.backlog.hubMilliseconds, figures.backlog.inFlightFullShare) = (nil, nil)
+        let report = figures.report
+        let lines = ReportText(Streams.Traits()).lines(report)
+        for name in ["publish → hub call", "hub call", "in flight full"] {
+            let line = try #require(lines.first { $0.hasPrefix(name) })
+            #expect(line.dropFirst(name.count).split(separator: " ").first == "-")
+        }
+        let json = try ReportFile.text(ReportFile(report: report))
+        #expect(!json.contains("publish_to_hub"))
+        #expect(!Comparison(report, to: report).rows.contains { $0.figure.hasPrefix("to hub call") })
+        #expect(!report.advice.contains { $0.setting.hasPrefix("worker.max_in_flight") })
+    }
+
+    @Test(arguments: [1000, 100_000], [10.0, 2000])
+    func latencyIsMeasuredWithRequestsThatTheWorkerHasNotSeen(requests: Int, rate: Double) {
+        let numbers = WholeBench.Plan(requests: requests, partitions: 8, rate: rate).latencyNumbers(rate: rate)
+        #expect(!numbers.isEmpty)
+        #expect(!numbers.overlaps(0..<requests))
     }
 }

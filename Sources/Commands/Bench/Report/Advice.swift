@@ -34,21 +34,24 @@ extension Advice {
 
     /// More calls at once help while the worker waits for the hub instead of working.
     private static func moreInFlight(_ setting: BenchReport.Setting, backlog: BacklogFigure) -> Advice? {
-        guard setting.maxInFlight < 4096 else { return nil }
+        guard setting.maxInFlight < 4096, let full = backlog.inFlightFullShare, let call = backlog.hubMilliseconds else {
+            return nil
+        }
         let idle = max(0, 1 - backlog.processorShare)
-        let gain = backlog.inFlightFullShare * min(1, idle / max(0.05, backlog.processorShare))
+        let gain = full * min(1, idle / max(0.05, backlog.processorShare))
         return Advice(
             setting: "worker.max_in_flight=\(min(4096, setting.maxInFlight * 2))",
             effect: "up to \(percent(gain)) more requests/s, if the hub keeps up",
             reason:
-                "all \(setting.maxInFlight) calls were in flight at \(percent(backlog.inFlightFullShare)) of the samples; a call took "
-                + "\(decimal(backlog.hubMilliseconds)) ms, and the worker used \(decimal(backlog.processorShare)) cores",
+                "all \(setting.maxInFlight) calls were in flight at \(percent(full)) of the samples; a call took "
+                + "\(decimal(call)) ms, and the worker used \(decimal(backlog.processorShare)) cores",
             gain: gain)
     }
 
     private static func moreConnections(_ setting: BenchReport.Setting, backlog: BacklogFigure) -> Advice? {
-        guard setting.maxConnections > 0, setting.maxConnections < setting.maxInFlight else { return nil }
-        let gain = backlog.inFlightFullShare * (1 - Double(setting.maxConnections) / Double(setting.maxInFlight))
+        guard setting.maxConnections > 0, setting.maxConnections < setting.maxInFlight, let full = backlog.inFlightFullShare
+        else { return nil }
+        let gain = full * (1 - Double(setting.maxConnections) / Double(setting.maxInFlight))
         return Advice(
             setting: "hub.max_connections=0", effect: "calls no longer wait for a connection",
             reason: "\(setting.maxInFlight) calls may be in flight, but only \(setting.maxConnections) connections open",
@@ -92,12 +95,14 @@ extension Advice {
 
     /// A result waits for its commit, half an interval on average.
     private static func quickerCommits(_ setting: BenchReport.Setting, latency: LatencyFigure) -> Advice? {
-        guard setting.commitIntervalMilliseconds > 1 else { return nil }
-        let waiting = max(0, latency.publishToResult.p50 - latency.publishToHub.p50)
+        guard setting.commitIntervalMilliseconds > 1, let toResult = latency.publishToResult?.p50,
+            let toHub = latency.publishToHub?.p50
+        else { return nil }
+        let waiting = max(0, toResult - toHub)
         let proposed = max(1, setting.commitIntervalMilliseconds / 3)
         // Only what the interval makes is saved, not what a commit takes anyway.
         let saved = min(waiting, (setting.commitIntervalMilliseconds - proposed) / 2)
-        let gain = latency.publishToResult.p50 > 0 ? saved / latency.publishToResult.p50 : 0
+        let gain = toResult > 0 ? saved / toResult : 0
         return Advice(
             setting: "worker.commit_interval=\(Int(proposed.rounded()))ms",
             effect: "results up to \(percent(gain)) earlier, at the price of more commits",
@@ -144,7 +149,7 @@ extension Advice {
             gain: gain)
     }
 
-    private static func percent(_ share: Double) -> String { "\(Int((share * 100).rounded())) %" }
+    private static func percent(_ share: Double) -> String { NumberText.percent(share) }
 
     private static func decimal(_ number: Double) -> String { NumberText.text(number) }
 }

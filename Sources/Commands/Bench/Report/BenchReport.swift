@@ -62,10 +62,10 @@ struct BacklogFigure: Codable, Equatable {
     /// Cores in use, on average.
     var processorShare: Double
     var peakMemoryMebibytes: Double
-    /// The share of all samples that found as many calls in flight as are allowed.
-    var inFlightFullShare: Double
-    /// How long a hub call took, on average.
-    var hubMilliseconds: Double
+    /// The share of all samples that found as many calls in flight as are allowed, or nil without samples.
+    var inFlightFullShare: Double?
+    /// The mean time of a hub call, or nil without calls.
+    var hubMilliseconds: Double?
     var loggedBytesPerRequest: Double
     /// Requests that did not end in success.
     var failedRequests: Int
@@ -85,8 +85,10 @@ struct AllocationFigure: Codable, Equatable {
 struct LatencyFigure: Codable, Equatable {
     var requestsPerSecond: Double
     var requests: Int
-    var publishToHub: Spread
-    var publishToResult: Spread
+    /// The time until the hub call, or nil where no call came.
+    var publishToHub: Spread?
+    /// The time until the result, or nil where none came.
+    var publishToResult: Spread?
 }
 
 /// How values are spread, in milliseconds.
@@ -96,7 +98,9 @@ struct Spread: Codable, Equatable {
     var p99: Double
     var max: Double
 
-    init(_ milliseconds: [Double]) {
+    /// The spread of values, or nil without any.
+    init?(_ milliseconds: [Double]) {
+        guard !milliseconds.isEmpty else { return nil }
         let values = Percentiles(milliseconds)
         (p50, p90, p99, max) = (values.value(0.5), values.value(0.9), values.value(0.99), values.value(1))
     }

@@ -38,10 +38,10 @@ struct Comparison: Codable, Equatable {
             figures.append(("worker allocations", allocations.own))
         }
         if let latency = report.latency {
-            figures += [
-                ("to hub call p50 ms", latency.publishToHub.p50), ("to hub call p99 ms", latency.publishToHub.p99),
-                ("to result p50 ms", latency.publishToResult.p50), ("to result p99 ms", latency.publishToResult.p99),
-            ]
+            for (name, spread) in [("to hub call", latency.publishToHub), ("to result", latency.publishToResult)] {
+                guard let spread else { continue }
+                figures += [("\(name) p50 ms", spread.p50), ("\(name) p99 ms", spread.p99)]
+            }
         }
         return figures
     }

@@ -6,16 +6,16 @@ struct ReportFile: Codable {
     var report: BenchReport
     var comparison: Comparison?
 
-    /// Reads the report of an earlier run. A usage failure names the file.
-    static func read(_ path: String) throws(CommandFailure) -> BenchReport {
+    /// Reads the report of an earlier run. A usage failure names the flag and the file.
+    static func read(_ path: String, flag: String = "compare") throws(CommandFailure) -> BenchReport {
         let data: Data
         do { data = try Data(contentsOf: URL(fileURLWithPath: path)) } catch {
-            throw .usage("--compare: the file '\(path)' cannot be read")
+            throw .usage("--\(flag): the file '\(path)' cannot be read")
         }
         let decoder = JSONDecoder()
         decoder.keyDecodingStrategy = .convertFromSnakeCase
         do { return try decoder.decode(ReportFile.self, from: data).report } catch {
-            throw .usage("--compare: the file '\(path)' holds no report", hint: "`pushfan bench -o json >FILE` writes one")
+            throw .usage("--\(flag): the file '\(path)' holds no report", hint: "`pushfan bench -o json >FILE` writes one")
         }
     }
 

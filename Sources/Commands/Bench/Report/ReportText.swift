@@ -19,7 +19,7 @@ struct ReportText {
         var table = Table("figure", "       now", "    before", "   ratio")
         for row in comparison.rows {
             table.add(
-                row.figure, number(row.now), number(row.before), row.ratio.map { number($0, width: 8) } ?? "       -")
+                row.figure, number(row.now), number(row.before), number(row.ratio, width: 8))
         }
         let different = comparison.differences.map { "  not the same: \($0)" }
         return ["", "Compared with the earlier run:"] + different + table.lines(traits)
@@ -32,7 +32,7 @@ struct ReportText {
         let allocations = sum.compactMap(\.allocations)
         table.add(
             "sum", number(sum.reduce(0) { $0 + $1.microseconds }), number(sum.reduce(0) { $0 + $1.systemMicroseconds }),
-            allocations.count == sum.count ? number(allocations.reduce(0, +), width: 13) : "            -", "without Kafka")
+            number(allocations.count == sum.count ? allocations.reduce(0, +) : nil, width: 13), "without Kafka")
         for stage in stages where stage.part != .request { add(stage, to: &table) }
         return [
             "Stages, by the modules' public functions: processor time of one thread and heap allocations of our own, for each request.",
@@ -43,7 +43,7 @@ struct ReportText {
     private func add(_ stage: StageFigure, to table: inout Table) {
         table.add(
             stage.part == .request ? stage.name : "(\(stage.name))", number(stage.microseconds), number(stage.systemMicroseconds),
-            stage.allocations.map { number($0, width: 13) } ?? "            -", stage.what)
+            number(stage.allocations, width: 13), stage.what)
     }
 
     private func whole(_ setting: BenchReport.Setting, backlog: BacklogFigure, allocations: AllocationFigure?) -> [String] {
@@ -57,7 +57,9 @@ struct ReportText {
             table.add("allocations", number(allocations.own), "of our own/request, all threads of a worker")
         }
         table.add("peak memory", number(backlog.peakMemoryMebibytes), "MiB")
-        table.add("in flight full", number(backlog.inFlightFullShare * 100), "% of the samples, limit \(setting.maxInFlight)")
+        table.add(
+            "in flight full", number(backlog.inFlightFullShare.map { $0 * 100 }), "% of the samples, limit \(setting.maxInFlight)"
+        )
         table.add("hub call", number(backlog.hubMilliseconds), "ms, mean")
         table.add("logged", number(backlog.loggedBytesPerRequest), "bytes/request, level \(setting.logLevel)")
         if backlog.failedRequests > 0 { table.add("failed", number(Double(backlog.failedRequests)), "requests") }
@@ -72,7 +74,7 @@ struct ReportText {
     private func spread(_ latency: LatencyFigure) -> [String] {
         var table = Table("latency, ms", "       p50", "       p90", "       p99", "       max")
         for (name, spread) in [("publish → hub call", latency.publishToHub), ("publish → result", latency.publishToResult)] {
-            table.add(name, number(spread.p50), number(spread.p90), number(spread.p99), number(spread.max))
+            table.add(name, number(spread?.p50), number(spread?.p90), number(spread?.p99), number(spread?.max))
         }
         return ["\(Int(latency.requestsPerSecond)) requests/s, evenly; results as a read_committed reader sees them."]
             + table.lines(traits)
@@ -84,9 +86,9 @@ struct ReportText {
         }
     }
 
-    /// A number, right-aligned.
-    private func number(_ value: Double, width: Int = 10) -> String {
-        let text = NumberText.text(value)
+    /// A number, right-aligned, or a hyphen for one that was not measured.
+    private func number(_ value: Double?, width: Int = 10) -> String {
+        let text = value.map(NumberText.text) ?? "-"
         return String(repeating: " ", count: max(0, width - text.count)) + text
     }
 }

@@ -38,9 +38,9 @@ struct BacklogRun {
             if sample.results > 0 && first == nil { first = sample }
             if sample.results >= Double(count) / 5 && steady == nil { steady = sample }
             guard sample.results < Double(count) else {
-                let isFullShare = busy > 0 ? Double(full) / Double(busy) : 0
-                return figure(
-                    from: steady ?? first ?? sample, to: sample, page: page, worker: worker, fullShare: isFullShare, since: start)
+                return try figure(
+                    from: steady ?? first ?? sample, to: sample, page: page, worker: worker,
+                    fullShare: busy > 0 ? Double(full) / Double(busy) : nil, since: start)
             }
             if steady != nil {
                 busy += 1
@@ -61,12 +61,16 @@ struct BacklogRun {
     }
 
     private func figure(
-        from begin: Sample, to end: Sample, page: MetricsPage, worker: ChildProcess, fullShare: Double,
+        from begin: Sample, to end: Sample, page: MetricsPage, worker: ChildProcess, fullShare: Double?,
         since start: MonotonicTime
-    ) -> BacklogFigure {
-        let steady = max(1, end.results - begin.results)
-        let seconds = Double(max(1, end.moment - begin.moment)) / 1e9
+    ) throws(CommandFailure) -> BacklogFigure {
+        let steady = end.results - begin.results
         let used = end.processor - begin.processor
+        guard steady > 0, used.total > 0 else {
+            throw CommandFailure(
+                .failed, "the worker took \(count) requests before anything could be measured", hint: "use more --requests")
+        }
+        let seconds = Double(max(1, end.moment - begin.moment)) / 1e9
         let calls = page.sum("pushfan_send_duration_seconds_count")
         return BacklogFigure(
             requests: count, steadyRequests: Int(steady), requestsPerSecond: steady / seconds,
@@ -74,7 +78,7 @@ struct BacklogRun {
             processorShare: Double(used.total) / 1e9 / seconds,
             peakMemoryMebibytes: Double(worker.peakResidentByteCount) / 1_048_576,
             inFlightFullShare: fullShare,
-            hubMilliseconds: calls > 0 ? page.sum("pushfan_send_duration_seconds_sum") / calls * 1000 : 0,
+            hubMilliseconds: calls > 0 ? page.sum("pushfan_send_duration_seconds_sum") / calls * 1000 : nil,
             loggedBytesPerRequest: Double(end.saidByteCount - begin.saidByteCount) / steady,
             failedRequests: Int(
                 page.sum("pushfan_requests_finished_total") - page.sum("pushfan_requests_finished_total", where: #""success""#)),

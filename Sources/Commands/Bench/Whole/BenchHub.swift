@@ -11,18 +11,24 @@ final class BenchHub: Sendable {
     private let address: HTTPServer.Address
     private let arrivals: Arrivals
 
-    /// When the calls came, monotonic nanoseconds, by the request's number.
+    /// The moments of the calls, monotonic nanoseconds, in the order of the requests' numbers.
     private final class Arrivals: Sendable {
-        /// Protects the moments; nothing else is locked while it is held.
-        private let moments = Mutex<[Int64]>([])
+        /// Protects the numbers and their moments. Nothing else is locked while it is held.
+        private let expected = Mutex<(numbers: Range<Int>, moments: [Int64])>((0..<0, []))
 
-        func expect(_ count: Int) { moments.withLock { $0 = [Int64](repeating: 0, count: count) } }
-
-        func note(_ number: Int, at moment: Int64) {
-            moments.withLock { if $0.indices.contains(number) && $0[number] == 0 { $0[number] = moment } }
+        func expect(_ numbers: Range<Int>) {
+            expected.withLock { $0 = (numbers, [Int64](repeating: 0, count: numbers.count)) }
         }
 
-        var all: [Int64] { moments.withLock { $0 } }
+        func note(_ number: Int, at moment: Int64) {
+            expected.withLock {
+                guard $0.numbers.contains(number) else { return }
+                let index = number - $0.numbers.lowerBound
+                if $0.moments[index] == 0 { $0.moments[index] = moment }
+            }
+        }
+
+        var all: [Int64] { expected.withLock { $0.moments } }
     }
 
     init() throws {
@@ -51,10 +57,10 @@ final class BenchHub: Sendable {
         return "Endpoint=http://\(address)/;SharedAccessKeyName=\(policy.name);SharedAccessKey=\(policy.key)"
     }
 
-    /// Begins to note the calls of requests 0 to `count`.
-    func expect(_ count: Int) { arrivals.expect(count) }
+    /// Begins to note the calls of these requests.
+    func expect(_ numbers: Range<Int>) { arrivals.expect(numbers) }
 
-    /// When each request's first call came, monotonic nanoseconds; 0 for one that did not come.
+    /// The moment of each expected request's first call, monotonic nanoseconds, or 0 for one that did not come.
     var moments: [Int64] { arrivals.all }
 
     func stop() { server.stop(within: .seconds(1)) }

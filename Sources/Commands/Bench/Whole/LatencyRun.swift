@@ -8,32 +8,34 @@ import Synchronization
 /// How long a request takes on its way when they come evenly: published, at the hub, and with its result.
 struct LatencyRun {
     let rate: Double
-    let count: Int
+    /// The numbers of the requests, of which the worker may have seen none: a repetition makes no hub call.
+    let numbers: Range<Int>
 
+    private var count: Int { numbers.count }
     /// Requests at the beginning that do not count: the worker and the brokers have to warm up.
     private var warmUpCount: Int { count / 10 }
 
     /// Publishes at the rate on a thread of its own, and reads the results as they come, until 20 s after the last request.
     func run(_ feed: RequestFeed, results: TopicReader, hub: BenchHub) throws -> LatencyFigure {
-        hub.expect(count)
-        let (rate, count) = (rate, count)
+        hub.expect(numbers)
+        let (rate, numbers) = (rate, numbers)
         let outcome = ThreadOutcome()
-        let thread = Thread { outcome.set(Result { try feed.publish(count, rate: rate) }) }
+        let thread = Thread { outcome.set(Result { try feed.publish(numbers, rate: rate) }) }
         thread.start()
         let finished = try readResults(results)
         let moments = try outcome.wait().get()
         let called = hub.moments
         var toHub: [Double] = []
         var toResult: [Double] = []
-        for number in warmUpCount..<count where called[number] > 0 && finished[number] > 0 {
-            toHub.append(Double(called[number] - moments[number]) / 1e6)
-            toResult.append(Double(finished[number] - moments[number]) / 1e6)
+        for index in warmUpCount..<count where finished[index] > 0 {
+            toResult.append(Double(finished[index] - moments[index]) / 1e6)
+            if called[index] > 0 { toHub.append(Double(called[index] - moments[index]) / 1e6) }
         }
         return LatencyFigure(
             requestsPerSecond: rate, requests: toResult.count, publishToHub: Spread(toHub), publishToResult: Spread(toResult))
     }
 
-    /// When each request's result was read, monotonic nanoseconds.
+    /// The moment at which each request's result was read, monotonic nanoseconds.
     private func readResults(_ results: TopicReader) throws -> [Int64] {
         var moments = [Int64](repeating: 0, count: count)
         var missing = count
@@ -48,10 +50,10 @@ struct LatencyRun {
                 let now = MonotonicTime.now().nanoseconds
                 guard let key = record.key else { return }
                 let id = key.withUnsafeBufferPointer { Array($0) }
-                guard let number = SampleRequest.number(ofID: id), moments.indices.contains(number), moments[number] == 0 else {
-                    return
-                }
-                moments[number] = now
+                guard let number = SampleRequest.number(ofID: id), numbers.contains(number) else { return }
+                let index = number - numbers.lowerBound
+                guard moments[index] == 0 else { return }
+                moments[index] = now
                 missing -= 1
             }
         }

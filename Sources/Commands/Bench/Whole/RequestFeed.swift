@@ -32,13 +32,12 @@ final class RequestFeed: Sendable {
         if let error = producer.failedDeliveries.first { throw error }
     }
 
-    /// Publishes requests `0..<count` evenly, `rate` a second, whatever becomes of them; returns when each was handed over, in
-    /// monotonic nanoseconds.
-    func publish(_ count: Int, rate: Double) throws -> [Int64] {
+    /// Publishes requests evenly, `rate` a second, whatever becomes of them. Returns the moment of each, in monotonic nanoseconds.
+    func publish(_ numbers: Range<Int>, rate: Double) throws -> [Int64] {
         var moments: [Int64] = []
-        moments.reserveCapacity(count)
+        moments.reserveCapacity(numbers.count)
         let start = MonotonicTime.now().nanoseconds
-        while moments.count < count {
+        while moments.count < numbers.count {
             let due = start + Int64(Double(moments.count) / rate * 1e9)
             let now = MonotonicTime.now().nanoseconds
             if due > now {
@@ -47,8 +46,9 @@ final class RequestFeed: Sendable {
                 usleep(UInt32(min(1000, (due - now) / 1000 + 1)))
                 continue
             }
+            let number = numbers.lowerBound + moments.count
             moments.append(now)
-            try publish(one: moments.count - 1, to: (moments.count - 1) % partitions)
+            try publish(one: number, to: number % partitions)
         }
         try producer.flush(timeout: .seconds(120))
         return moments

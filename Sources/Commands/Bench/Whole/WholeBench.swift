@@ -17,6 +17,9 @@ struct WholeBench {
         var partitions: Int
         /// Requests a second while latency is measured.
         var rate: Double
+
+        /// The numbers of the requests whose latency is measured: those behind the backlog, because a repetition makes no hub call.
+        func latencyNumbers(rate: Double) -> Range<Int> { requests..<requests + Int(rate * WholeBench.latencySeconds) }
     }
 
     /// What came out.
@@ -81,7 +84,7 @@ struct WholeBench {
         say("publishing \(Int(rate)) requests a second for \(Int(Self.latencySeconds)) s")
         let results = try TopicReader(broker.kafka, topic: topics.results, start: .end, timeout: .seconds(10))
         defer { results.close() }
-        return try LatencyRun(rate: rate, count: Int(rate * Self.latencySeconds)).run(feed, results: results, hub: hub)
+        return try LatencyRun(rate: rate, numbers: plan.latencyNumbers(rate: rate)).run(feed, results: results, hub: hub)
     }
 
     /// Counts the allocations of a worker in this process that takes `count` requests; nil where they cannot be counted.

@@ -22,7 +22,7 @@ public struct Table {
     /// The rows for programs, as JSON objects.
     private(set) var objects: [[UInt8]] = []
     /// On a terminal long cells go on in the next line, instead of the last column being cut.
-    var wrapsCells = false
+    public var wrapsCells = false
 
     init(_ columns: [Column]) {
         self.columns = columns

@@ -25,7 +25,7 @@ package struct TopicRole: Sendable {
     /// Its name.
     package let name: String
     /// The retention of records, or nil for as long as they are not deleted.
-    let days: Int?
+    package let days: Int?
     /// The fewest bytes that a record must be allowed to have.
     let recordByteCount: Int
     /// Of records with one key only the newest has to be kept.
@@ -37,11 +37,11 @@ package struct TopicRole: Sendable {
     /// For each partition of a topic of requests it has so many, because it has one for each lane.
     var multiple = 1
     /// Records are of no use a second after they were written.
-    var isPassing = false
+    package private(set) var isPassing = false
     /// People look back in it for the whole of its retention, although no worker needs that.
     var isLookedBackIn = false
     /// The bytes of a topic beyond which its records go. 64 MiB are a day of what passes.
-    var mostBytes = 67_108_864
+    package private(set) var mostBytes = 67_108_864
     /// Brokers give its records their time, so that machines whose clocks differ agree on it.
     var hasBrokerTime = false
     /// True if outdated records are compacted early (`min.cleanable.dirty.ratio`).
