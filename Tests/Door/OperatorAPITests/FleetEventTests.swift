@@ -303,6 +303,14 @@ import Testing
         #expect(json["at"] as? String == "1970-01-01T00:00:05.000Z")
     }
 
+    @Test func anEventHasTheLinesOfWhoseRequestsWait() {
+        let causes = ["sources: 'a b' 7", String(repeating: "x", count: 2000)]
+        let bytes = History.Backlog().event(
+            at: Timestamp(milliseconds: 0), publishedPerSecond: nil, reasons: [], causes: causes)
+        let cut = String(repeating: "x", count: 1000)
+        #expect(String(decoding: bytes, as: UTF8.self).hasSuffix(#""reasons":[],"causes":["sources: 'a b' 7","\#(cut)"]}"#))
+    }
+
     @Test func whereItIsNotKnownTheEventSaysSo() {
         let event = History.Backlog.unknown(at: Timestamp(milliseconds: 5000))
         #expect(String(decoding: event, as: UTF8.self) == #"{"at":"1970-01-01T00:00:05.000Z","unknown":true}"#)
