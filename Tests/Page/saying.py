@@ -3,7 +3,9 @@
 import pathlib
 import re
 
+from behaviour import HOSTILE
 from browser import wait
+from looks import AUDIT, emulated
 from pagestage import request
 from trial import MADE, case, check, equal
 
@@ -190,6 +192,9 @@ window.feed = (name, data) => window.fed?.dispatchEvent(new MessageEvent(name, {
 """
 
 
+BEHIND = "return [...document.querySelectorAll('[data-verdict] [data-behind]')].map((line) => line.textContent)"
+
+
 @case("with Kafka away the overview names it, no figure is live, and none of the present is shown")
 def kafka_away(trial):
     browser = trial.browser
@@ -212,6 +217,29 @@ def kafka_away(trial):
     check("live" not in trial.shown("[data-age]"), f"the bar says {trial.shown('[data-age]')!r}")
     feed(kafka={"reachable": True})
     check("live" in trial.shown("[data-age]"), f"the bar says {trial.shown('[data-age]')!r} of what is of the present")
+
+
+@case("below the reasons stands whose requests wait and until when, as text, at 1,280 and 390 px, and not while Kafka is away")
+def whose_requests_wait(trial):
+    browser = trial.browser
+    lines = [f"sources: '{HOSTILE}' 2100, {'x' * 300} 180", "tenants: acme 12", "grows: 40/s come, 31/s end"]
+    now = "2026-11-27T15:01:01.000Z"
+    backlog = {"at": now, "requests": 2280, "oldest_ms": 60000, "delayed": 0, "held": 0, "reasons": [], "causes": lines}
+    found = []
+    for scheme, width in ("light", 1280), ("dark", 390):
+        with emulated(trial, width, 900, prefers_color_scheme=scheme):
+            trial.open("overview")
+            browser.script(EVENTS)
+            browser.keys("p", "p")  # opens the stream anew
+            wait(lambda: browser.script("return Boolean(window.fed)"), "the page follows the events at hand")
+            browser.script("feed('backlog', arguments[0]); feed('fleet', arguments[1])", backlog, fleet(at=now, kafka={"reachable": True}))
+            equal(browser.script(BEHIND), lines, "the lines below the sentence")
+            found += [f"{scheme}: {line}" for line in browser.script(AUDIT)]
+            check(browser.script("return document.documentElement.scrollWidth <= document.documentElement.clientWidth"), f"it is scrolled sideways at {width} px")
+            check(browser.script("return window.hacked === undefined && !document.querySelector('main img, main script')"), "text has become elements")
+            browser.script("feed('fleet', arguments[0])", fleet(at=now, kafka=AWAY))
+            equal(browser.script(BEHIND), [], "the lines with Kafka away")
+    equal(found, [], "what breaks the rules")
 
 
 # Of each a place, and its sentence.

@@ -108,6 +108,26 @@ import Testing
         #expect(json.output.contains(#""reasons":[{"stuck":true,"text":"w1: the hub is unavailable"#))
     }
 
+    @Test func whoseRequestsWaitIsReadFromTheirRecords() throws {
+        let page = #"{"loops":[{"worker":"w1","mode":"running","finished_per_second":0.5}]}"#
+        let server = HTTPServer(HTTPServerConfiguration()) { _ in HTTPServerResponse(status: 200, body: Array(page.utf8)) }
+        let address = try server.start()
+        defer { server.stop() }
+        let broker = try Self.broker(committed: 5)
+        let topics = try Settings.load(environment: [:]).kafka.topics
+        let written = Self.now - 2 * Self.minute
+        try broker.write([#"{"source":"shop","tenant":"acme"}"#, #"{"source":"shop"}"#], to: topics.requests, at: written)
+        try broker.write(["{"], to: topics.requests, headers: [("ce_source", "broken")], at: written)
+        try broker.write(["{}"], to: topics.requestsBulk, headers: [("ce_source", "a\u{1B}[2J")], at: written)
+        let outcome = broker.harness.run("status --worker http://\(address)")
+        let lines = [#"sources: shop 2, $'a\x1b[2J' 1, none 1"#, "tenants: acme 1, none 3"]
+        let text = (lines + ["done in about 8 s at 0.5/s, if nothing more comes"]).joined(separator: "\n") + "\n"
+        #expect(outcome.code == .done && outcome.output.contains(text), "\(outcome.output) \(outcome.messages)")
+        let json = broker.harness.run("status -o json").output
+        #expect(json.contains(#""waiting_by":{"requests":4,"sources":{"first":[{"name":"shop","requests":2},"#), "\(json)")
+        #expect(!json.contains(#""outlook""#), "no worker has said how much ends")
+    }
+
     @Test func aWorkerThatDoesNotAnswerIsSaidAndCounts() throws {
         let broker = try Self.broker(committed: 5)
         let outcome = broker.harness.run("status --worker http://127.0.0.1:1")

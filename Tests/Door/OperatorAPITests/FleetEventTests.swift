@@ -2,8 +2,10 @@
 import Basics
 import Delivery
 import Foundation
+import GatewayAPI
 import Kafka
 import PushModel
+import TestSupport
 import Testing
 
 @testable import Groups
@@ -301,6 +303,29 @@ import Testing
         #expect(read.map { $0["stuck"] as? Bool == true } == (0..<20).map { $0 < 2 })
         #expect(read.allSatisfy { ($0["text"] as? String)?.unicodeScalars.count == 500 })
         #expect(json["at"] as? String == "1970-01-01T00:00:05.000Z")
+    }
+
+    @Test func anEventHasTheLinesOfWhoseRequestsWait() {
+        let causes = ["sources: 'a b' 7", String(repeating: "x", count: 2000)]
+        let bytes = History.Backlog().event(
+            at: Timestamp(milliseconds: 0), publishedPerSecond: nil, reasons: [], causes: causes)
+        let cut = String(repeating: "x", count: 1000)
+        #expect(String(decoding: bytes, as: UTF8.self).hasSuffix(#""reasons":[],"causes":["sources: 'a b' 7","\#(cut)"]}"#))
+    }
+
+    @Test(arguments: [("9.5", nil), ("9.5", 3), ("9.5", 9.5), ("9.5", 40), ("0.0", nil)] as [(String, Double?)])
+    func aStatusIsAsItIsDescribed(finished: String, published: Double?) throws {
+        let json = Array(#"{"loops":[{"worker":"w","finished_per_second":\#(finished)}]}"#.utf8)
+        let page = try #require(WorkerPage(json))
+        var lane = Self.partition(Self.topics.requests, end: 9, waiting: 2, since: 0)
+        lane.counted?.shares.add(source: "shop", tenant: "acme")
+        lane.counted?.shares.add(source: nil, tenant: nil)
+        var report = StatusReport(
+            now: Timestamp(milliseconds: 10_000), groupID: "g", group: .failure(.unknownTopic("t")), partitions: [lane],
+            workers: [.init(name: "w", age: 100, page: .success(page), raw: json)])
+        report.publishedPerSecond = published
+        let schema = try #require(APIOperation.Operate.showStatus.row.answers.first?.content?.schema)
+        #expect(SchemaCheck.violations(of: report.json { _ in "" }, by: schema) == [] && report.outlook != nil)
     }
 
     @Test func whereItIsNotKnownTheEventSaysSo() {

@@ -136,7 +136,7 @@ public struct SchemaCheck {
         case .array: type == "array"
         case .string: type == "string"
         case .true, .false: type == "boolean"
-        case .number: type == "integer" && document.integer(at: node) != nil
+        case .number: type == "number" || type == "integer" && document.integer(at: node) != nil
         case .null: type == "null"
         }
     }

@@ -177,13 +177,14 @@ function open(view) {
     showIncidents(fleet)
     const found = verdict(live)
     headline.className = `notice ${found.tone}`
-    const reasons = backlog?.reasons ?? []
+    const reasons = backlog?.reasons ?? [], causes = isAway() ? [] : backlog?.causes ?? []
     isIdle = Boolean(found.isIdle)
     const open = isIdle && failures?.open ? `${failures.open === 1 ? '1 failure is' : `${count(failures.open)} failures are`} open` : ''
-    const text = [found.text, open, ...reasons.map((reason) => reason.text)].join('\n')
+    const text = [found.text, open, ...reasons.map((reason) => reason.text), ...causes].join('\n')
     if (headline.dataset.text !== text) {
       headline.dataset.text = text
-      show(headline, el('p', {}, state(found.text, found.tone), open && [' ', el('a', {href: link('failures'), 'data-open': true}, `${open}.`)]), reasons.map((reason) => el('p', {class: 'small'}, withoutCommand(reason.text))), commandsOf(reasons))
+      show(headline, el('p', {}, state(found.text, found.tone), open && [' ', el('a', {href: link('failures'), 'data-open': true}, `${open}.`)]), reasons.map((reason) => el('p', {class: 'small'}, withoutCommand(reason.text))),
+        causes.map((cause) => el('p', {class: 'small clip', 'data-behind': true}, cause)), commandsOf(reasons))
     }
     const now = found.tone + (fleet?.hubs ?? []).map((hub) => hub.circuit)
     if (kind !== now && kind) announce(found.text)

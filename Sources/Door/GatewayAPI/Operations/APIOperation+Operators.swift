@@ -67,11 +67,47 @@ extension APIOperation {
                 content: Content(
                     schema: JSONSchema.object(
                         [
-                            ("reasons", JSONSchema.list(of: [:])), ("workers", JSONSchema.list(of: [:])),
+                            ("reasons", JSONSchema.list(of: [:])), ("waiting_by", waitingBy), ("outlook", outlook),
+                            ("workers", JSONSchema.list(of: [:])),
                             ("orders", JSONSchema.list(of: [:])), ("orders_problem", JSONSchema.text()),
                         ], required: [], isOpen: true),
-                    example: ["workers": [], "index": ["state": "current", "records": 4711, "behind": 0]]))
+                    example: [
+                        "waiting_by": [
+                            "requests": 2304,
+                            "sources": [
+                                "first": [["name": "shop", "requests": 2100], ["name": "billing", "requests": 180]], "others": 0,
+                                "unnamed": 24,
+                            ], "tenants": ["first": [], "others": 0, "unnamed": 2304],
+                        ],
+                        "outlook": ["trend": "ends", "done_in_ms": 74_322, "at_most": false, "finished_per_second": 31],
+                        "workers": [], "index": ["state": "current", "records": 4711, "behind": 0],
+                    ]))
         ], problems: searchProblems)
+
+    private static let ranking = JSONSchema.object(
+        [
+            (
+                "first",
+                JSONSchema.list(
+                    of: JSONSchema.object(
+                        [("name", JSONSchema.text()), ("requests", JSONSchema.count)], required: ["name", "requests"]))
+            ),
+            ("others", JSONSchema.count.described("The requests of all others that have a name.")),
+            ("unnamed", JSONSchema.count.described("The requests that name none.")),
+        ], required: ["first", "others", "unnamed"], isOpen: true)
+
+    private static let waitingBy = JSONSchema.object(
+        [
+            ("requests", JSONSchema.count.described("The waiting requests of lanes that were read.")), ("sources", ranking),
+            ("tenants", ranking),
+        ], required: ["requests", "sources", "tenants"], isOpen: true)
+
+    private static let outlook = JSONSchema.object(
+        [
+            ("trend", JSONSchema.words(["ends", "grows", "stays", "stands"])), ("done_in_ms", JSONSchema.count),
+            ("at_most", JSONSchema.boolean), ("finished_per_second", ["type": "number"]),
+            ("published_per_second", ["type": "number"]),
+        ], required: ["trend", "finished_per_second"], isOpen: true)
 
     static let followStatusRow = Row(
         method: "GET", path: "/v1/status/events", label: "status.events",
@@ -80,7 +116,7 @@ extension APIOperation {
         answers: [
             Answer(
                 summary:
-                    "Events `fleet` (work, hubs, workers, incidents, and in `kafka` whether brokers answer) and `backlog` (lanes, reasons), without an "
+                    "Events `fleet` (work, hubs, workers, incidents, and in `kafka` whether brokers answer) and `backlog` (lanes, reasons, causes), without an "
                     + "end. The last ones first.",
                 content: events("event: fleet\nid: 1\ndata: {\"kafka\":{\"reachable\":true}}\n\n"))
         ],

@@ -81,8 +81,11 @@ extension History.Backlog {
     ///   - at: The time at which the topics were examined.
     ///   - publishedPerSecond: The requests published a second, or nil while that is not known.
     ///   - reasons: The reasons for which requests wait, of which the first 20 are in it.
+    ///   - causes: The lines that say whose requests wait, and until when.
     /// - Returns: JSON.
-    func event(at: Timestamp, publishedPerSecond: Double?, reasons: [StatusReport.WaitCause]) -> [UInt8] {
+    func event(
+        at: Timestamp, publishedPerSecond: Double?, reasons: [StatusReport.WaitCause], causes: [String] = []
+    ) -> [UInt8] {
         var json = object
         json.add("at", value: at.text)
         if let publishedPerSecond { json.add("published_per_second", tenths: publishedPerSecond) }
@@ -91,6 +94,7 @@ extension History.Backlog {
             array: reasons.prefix(20).map {
                 JSONObject(["stuck": $0.isStuck, "text": FleetEvent.cut($0.text, to: 500)]).bytes
             })
+        json.add("causes", texts: causes.map { FleetEvent.cut($0, to: 1000) })
         return json.bytes
     }
 

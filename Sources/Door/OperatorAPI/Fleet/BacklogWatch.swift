@@ -83,10 +83,11 @@ final class BacklogWatch: Sendable {
         let asked = context.now()
         let result = Result { () throws(JobFailure) in try examine(members()) }
         state.withLock { $0.kafka.note(result.failure, askedAt: asked) }
-        guard let report = try result.get() else { return nil }
+        guard var report = try result.get() else { return nil }
         state.withLock { state in
-            state.report = (report, .now())
             state.published.note(report.publishedEnds(context.topics), at: now)
+            report.publishedPerSecond = state.published.perSecond
+            state.report = (report, .now())
         }
         return report
     }
@@ -117,8 +118,8 @@ final class BacklogWatch: Sendable {
         var event: [UInt8]?
         if let report = (try? report(members)) ?? nil {
             let backlog = History.Backlog(report, topics: context.topics)
-            let perSecond = state.withLock { $0.published.perSecond }
-            event = backlog.event(at: report.now, publishedPerSecond: perSecond, reasons: report.reasons)
+            event = backlog.event(
+                at: report.now, publishedPerSecond: report.publishedPerSecond, reasons: report.reasons, causes: report.causes)
         }
         let wall = context.now()
         let data = event ?? History.Backlog.unknown(at: Timestamp(milliseconds: wall))

@@ -15,6 +15,8 @@ package struct WaitingCount: Sendable, Equatable {
     package var oldest: Timestamp?
     /// The open transaction that hides some of them from workers, which are counted as well.
     package var transaction: OpenTransaction?
+    /// The shares of sources and tenants in the requests of a lane.
+    package var shares = WaitingShares()
 
     /// The requests that wait, at most.
     package var most: Int64 { requests.addingSaturated(unread) }
@@ -146,6 +148,7 @@ struct WaitingCounter {
         guard let request = reader.read(record, of: kind, in: partition) else { return }
         count.requests += 1
         if request.cancelledAt != nil { count.cancelled += 1 }
+        if kind == .requests { count.shares.add(source: reader.source, tenant: reader.tenant) }
         let since = request.due ?? record.timestamp.map(WaitingReader.moment) ?? now
         // Records of a lane are in order, and whoever publishes them may give them any time.
         if let oldest = count.oldest {

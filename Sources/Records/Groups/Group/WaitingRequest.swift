@@ -61,9 +61,14 @@ package struct WaitingReader {
 
     /// The source that a record's request names, or nil.
     package mutating func source(of record: FetchedRecord, of kind: AssignmentPlan.Kind, in place: TopicPartition) -> String? {
-        guard read(record, of: kind, in: place) != nil else { return nil }
-        return request.source.map { request.document.string($0) }
+        read(record, of: kind, in: place) == nil ? nil : source
     }
+
+    /// The source that the request names which was read last, or nil.
+    var source: String? { request.source.map { request.document.string($0) } }
+
+    /// The tenant that it names, or nil.
+    var tenant: String? { request.tenant.map { request.document.string($0) } }
 
     /// A moment that a record tells, kept between the years 1970 and 9999: anybody may have written it, and sums with it must not overflow.
     package static func moment(_ milliseconds: Int64) -> Timestamp {

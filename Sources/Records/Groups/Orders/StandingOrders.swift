@@ -108,18 +108,7 @@ extension OrderRecord {
         let (end, today) = (until.text, now.text)
         let isToday = end.prefix(11) == today.prefix(11)
         let clock = (isToday ? end.dropFirst(11) : end[...]).prefix { $0 != "." && $0 != "Z" }
-        return "until \(clock)Z (\(Self.roughLength(milliseconds: max(0, until.milliseconds(since: now)))))"
-    }
-
-    /// `40 s`, `12 min`, `3 h 5 min`, `6 d 3 h`.
-    private static func roughLength(milliseconds: Int64) -> String {
-        let minutes = milliseconds / 60_000
-        return switch minutes {
-        case 0: "\(milliseconds / 1000) s"
-        case ..<60: "\(minutes) min"
-        case ..<1440: "\(minutes / 60) h" + (minutes % 60 == 0 ? "" : " \(minutes % 60) min")
-        default: "\(minutes / 1440) d" + (minutes / 60 % 24 == 0 ? "" : " \(minutes / 60 % 24) h")
-        }
+        return "until \(clock)Z (\(TimeText.rough(milliseconds: max(0, until.milliseconds(since: now)))))"
     }
 }
 

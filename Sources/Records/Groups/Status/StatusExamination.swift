@@ -60,6 +60,24 @@ package struct StatusExamination {
         return report
     }
 
+    /// The requests that publishers wrote in a second of the minute before a report, by the times of their records. Nil if nothing waits, or
+    /// brokers do not say it.
+    package func publishedPerSecond(before report: StatusReport) -> Double? {
+        let written = report.lanes.map(\.position).filter { $0.partition.topic != context.topics.requestsOwn }
+        guard report.lag > 0, let admin = try? TopicAdmin(terms.kafka, seesUncommitted: true),
+            let firsts = try? admin.offsets(
+                since: report.now.adding(milliseconds: -Self.minute).milliseconds, of: written.map(\.partition),
+                timeout: context.timeout)
+        else { return nil }
+        let count = zip(written, firsts).reduce(Int64(0)) { sum, found in
+            sum.addingSaturated(found.1.map { max(0, found.0.high - $0) } ?? 0)
+        }
+        return Double(count) * 1000 / Double(Self.minute)
+    }
+
+    /// Milliseconds.
+    private static let minute: Int64 = 60_000
+
     /// The workers that were called, and those of the fleet that are none of them.
     private static func workers(calling called: [StatusReport.Worker], reporting fleet: [Fleet.Member]) -> [StatusReport.Worker] {
         let loops = Set(called.flatMap { (try? $0.page.get())?.loops ?? [] }.map(\.worker))

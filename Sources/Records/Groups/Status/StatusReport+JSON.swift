@@ -13,6 +13,7 @@ extension StatusReport {
             "exact": !partitions.contains(where: \.mayBeFewer),
         ])
         object.add("reasons", array: reasons.map(json))
+        addCauses(to: &object)
         object.add("partitions", array: partitions.map(json))
         object.add("workers", array: workers.map(json))
         if let orders { object.add("orders", array: orders.json) }

@@ -89,6 +89,8 @@ package struct StatusReport: Sendable {
 
     /// The holds and limits that stand, or nil before they are read, and where they cannot be.
     package var orders: StandingOrders?
+    /// The requests that are published in a second, or nil if that is not known.
+    package var publishedPerSecond: Double?
 
     /// The group's state and members, or nil when they are unknown.
     package var groupDescription: GroupDescription? { try? group.get() }

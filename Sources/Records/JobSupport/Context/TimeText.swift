@@ -16,6 +16,17 @@ package enum TimeText {
         default: "\(milliseconds / 60_000) min \(milliseconds % 60_000 / 1000) s"
         }
     }
+
+    /// `40 s`, `12 min`, `3 h 5 min`, `6 d 3 h`.
+    package static func rough(milliseconds: Int64) -> String {
+        let minutes = milliseconds / 60_000
+        return switch minutes {
+        case 0: "\(milliseconds / 1000) s"
+        case ..<60: "\(minutes) min"
+        case ..<1440: "\(minutes / 60) h" + (minutes % 60 == 0 ? "" : " \(minutes % 60) min")
+        default: "\(minutes / 1440) d" + (minutes / 60 % 24 == 0 ? "" : " \(minutes / 60 % 24) h")
+        }
+    }
 }
 
 extension Timestamp {

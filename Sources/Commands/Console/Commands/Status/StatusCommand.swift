@@ -41,9 +41,10 @@ private enum StatusCommand {
             guard workers.isEmpty, limit == nil else { throw .usage("--incidents stands alone, without --worker and --max-age") }
             return try IncidentsListing.run(invocation, with: settings, in: context)
         }
+        let examination = StatusExamination(settings.groupTerms, context: context)
         let asked: StatusReport?
         do throws(KafkaError) {
-            asked = try StatusExamination(settings.groupTerms, context: context).report(
+            asked = try examination.report(
                 hearing: { isExpected in hear(context, isExpected: isExpected) },
                 calling: { workers.map { call($0, within: context.timeout) } })
         } catch {
@@ -55,6 +56,7 @@ private enum StatusCommand {
                 hint: CommandFailure.missingTopicHint)
         }
         report.readOrders(context)
+        report.publishedPerSecond = examination.publishedPerSecond(before: report)
         try write(report, arguments.format(), invocation.streams)
         let isTooOld = limit.map { report.lagMilliseconds > $0.wholeMilliseconds } ?? false
         if isTooOld || report.reasons.contains(where: \.isStuck) { return .failed }
@@ -90,7 +92,7 @@ private enum StatusCommand {
         return target.at("/status")
     }
 
-    /// The most characters of an order's line: its reason and scope are longer than other words of strangers.
+    /// The most characters of a line with an order, or with names: these are longer than other words of strangers.
     private static let lineLength = 1000
 
     private static func write(_ report: StatusReport, _ format: OutputFormat, _ streams: Streams) throws(CommandFailure) {
@@ -101,6 +103,7 @@ private enum StatusCommand {
         try streams.out(telling.heading)
         for line in report.orderLines { try streams.out(Sanitised.line(line, atMost: lineLength)) }
         for reason in report.reasons { try streams.out((reason.isStuck ? "stuck: " : "note: ") + Sanitised.line(reason.text)) }
+        for cause in report.causes { try streams.out(Sanitised.line(cause, atMost: lineLength)) }
         for case let table? in [telling.topics, telling.partitions(all: format == .wide), telling.loops, telling.hubs] {
             try streams.out("")
             try streams.out(.table, table, [])
