@@ -258,9 +258,11 @@ import Testing
         let lagging = PartitionReplicas(leader: 1, count: 3, inSyncCount: 2, missing: [2])
         let headless = PartitionReplicas(leader: nil, count: 1, inSyncCount: 0, missing: [2])
         let roles = ["requests", "requests-high", "results", "deadletter"]
+        var unreadable = try Self.topic("replays", [headless])
+        unreadable.reading = .failure(QueryFailure(.unreachable, text: "no partition could be read in time"))
         let topics =
             try roles.map { try Self.topic($0, [lagging, lagging, .init(leader: 1, count: 3, inSyncCount: 3)]) }
-            + [try Self.topic("replays", [headless])]
+            + [unreadable]
         let alone = topics.flatMap { TopicFindings.of($0, brokerCount: 2, tool: Self.tool) }
         #expect(alone.map(\.state) == [.ok, .ok, .ok, .ok, .warning], "the last has one replica")
         let found = TopicFindings.ofAll(topics, tool: Self.tool)

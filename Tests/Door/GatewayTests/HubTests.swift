@@ -2,6 +2,7 @@
 import Dispatch
 import EventLoop
 import Gateway
+import GatewayAPI
 import HubEmulator
 import HubREST
 import Observability

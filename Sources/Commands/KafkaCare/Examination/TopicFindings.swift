@@ -186,16 +186,20 @@ struct TopicFindings {
         }
     }
 
+    /// True if any partition can be read and written, so that a failure has another reason than brokers that are missing.
+    private var hasLeader: Bool { facts.partitions.answer?.contains { $0.leader != nil } ?? false }
+
     private mutating func judgeRights() {
         if case .failure(let refusal) = facts.reading {
             if refusal.kind == .rights {
                 refuse("reading it is not allowed: \(refusal.text)", tool.allow([.read], on: .topic, named: name))
-            } else {
+            } else if hasLeader {
                 fail("cannot be read: \(refusal.text)", tool.describe(name))
             }
         }
         switch facts.writing {
         case nil, .success(.allowed): break
+        case .success(.refused(let refusal)) where refusal.kind != .rights && !hasLeader: break
         case .success(.written):
             warn("the broker accepted a probe that it should refuse: the topic has one empty record more", nil, check: "rights")
         case .success(.refused(let refusal)) where refusal.kind == .rights:
