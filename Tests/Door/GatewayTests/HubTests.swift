@@ -156,7 +156,7 @@ import Testing
     func thatTheKeyIsRefusedIsAStateUntilTheHubTakesIt(status: Int?, code: ErrorCode, isRefused: Bool?) {
         let services = TestServices()
         let (watch, refused) = (HubWatch(services.services), services.services.metrics.hubKeyRefused)
-        var failure = RegistrationFailure(status == nil ? .unanswered(.timeout) : .refused, code: code)
+        var failure = RegistrationFailure(status == nil ? .unreadable(.page) : .refused, code: code)
         failure.status = status
         watch.note(failure)
         #expect(refused.value == (isRefused == true ? 1 : 0))
