@@ -31,6 +31,12 @@ public struct SASTokenCache: Sendable {
     /// key); any → trusted, by a success of the current token.
     private enum Phase { case trusted, renewed, switched, refused }
 
+    /// True while the last answer to each of the keys was a refusal of a fresh token.
+    public var isRefused: Bool { phase == .refused }
+
+    /// True if the latest answer to a token was a refusal, so that it is not known whether any key is good.
+    public var isInDoubt: Bool { phase != .trusted }
+
     /// Allowed life of a token.
     public static let lifetimes: ClosedRange<Duration> = .seconds(300) ... .seconds(86400)
 

@@ -151,6 +151,26 @@ extension Settings {
         SettingProblem(key, origin: origin(of: key), message: message, expected: expected)
     }
 
+    /// The place at which a person changes a key's value: the flag or variable that it comes from, or the key with its place in the settings
+    /// file. Where nothing gives it one, the variable that may.
+    public func place(of key: String) -> String {
+        switch values.origin(of: key) {
+        case .flag(let spelling): spelling
+        case .variable(let name): name
+        case .variableFile(let variable, let path): "\(variable) (\(path))"
+        case .file(let path, let line, let column): "\(key) (\(path):\(line):\(column))"
+        case .path(let path): "\(key) (\(path))"
+        case .builtIn:
+            SettingDefinition.variable(of: key) + (values.definitions.contains { $0.name == key && $0.isSecret } ? "_FILE" : "")
+        }
+    }
+
+    /// The same of a hub's key, which several hubs may have from the section `hub`.
+    public func place(of role: String, in hub: HubSettings) -> String {
+        let isOwn = values.origin(of: hub.path(role)) != .builtIn || values.origin(of: "hub.\(role)") == .builtIn
+        return place(of: isOwn ? hub.path(role) : "hub.\(role)")
+    }
+
     /// The source of a key's value.
     func origin(of key: String) -> SettingOrigin {
         describe().first { $0.key == key }?.origin ?? .builtIn

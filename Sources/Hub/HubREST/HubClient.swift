@@ -102,6 +102,12 @@ public struct HubClient: Sendable {
         return token.serial
     }
 
+    /// True while the last answer to each of the keys was a refusal of a fresh token.
+    public var isKeyRefused: Bool { tokens.isRefused }
+
+    /// True if the hub has refused a token and taken none since.
+    public var isKeyInDoubt: Bool { tokens.isInDoubt }
+
     /// Notes that the hub took the token (any answer but 401).
     public mutating func accepted(token serial: UInt64) { tokens.accepted(serial: serial) }
 

@@ -113,6 +113,24 @@ struct SASTokenCacheTests {
         #expect(cache.rejected(serial: token.serial) == .renewed)
     }
 
+    /// The keys that are there, and whether each answer takes the token: in doubt from the first refusal on, refused when no key is left.
+    @Test(
+        arguments: [
+            (true, [true], false, false), (true, [false], true, false), (true, [false, false], true, false),
+            (true, [false, false, true], false, false), (true, [false, false, false], true, true),
+            (true, [false, false, false, false], true, true), (true, [false, false, false, true], false, false),
+            (false, [false], true, false), (false, [false, false], true, true), (false, [false, false, true], false, false),
+        ])
+    func onlyWhenEveryKeyIsRefusedAreAllRefused(hasTwo: Bool, answers: [Bool], isInDoubt: Bool, isRefused: Bool) throws {
+        var cache = try cache(secondary: hasTwo ? Self.second : nil)
+        #expect(!cache.isInDoubt && !cache.isRefused)
+        for (second, isTaken) in answers.enumerated() {
+            let serial = try cache.token(now: Int64(second)).serial
+            if isTaken { cache.accepted(serial: serial) } else { _ = cache.rejected(serial: serial) }
+        }
+        #expect(cache.isInDoubt == isInDoubt && cache.isRefused == isRefused)
+    }
+
     @Test(arguments: [Duration.seconds(299), .seconds(86401), .zero, .seconds(-1), .milliseconds(299_999)])
     func livesOutsideOfTheRangeAreRefused(_ lifetime: Duration) {
         #expect(throws: HubAuthError.tokenLifetime(seconds: lifetime.components.seconds)) { try cache(lifetime: lifetime) }

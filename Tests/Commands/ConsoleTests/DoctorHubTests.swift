@@ -66,6 +66,16 @@ import Testing
         environment["PUSHFAN_HUB_CONNECTION_STRING"] = hub.connectionString.replacingOccurrences(
             of: "SharedAccessKey=", with: "SharedAccessKey=wrong")
         #expect(try Self.findings(environment).first?.text.contains("refuses the key: 401") == true)
+        #expect(try Self.findings(environment).first?.remedy?.hasSuffix("into PUSHFAN_HUB_CONNECTION_STRING") == true)
+        environment["PUSHFAN_HUB_SECONDARY_KEY"] = HubEmulatorConfiguration.defaultPolicy.key
+        let regenerated = try #require(try Self.findings(environment).first)
+        #expect(regenerated.state == .warning && regenerated.text.hasPrefix("first key refused, second works: "))
+        #expect(regenerated.remedy == "put the policy's new first key into PUSHFAN_HUB_CONNECTION_STRING, and reload the workers")
+        environment["PUSHFAN_HUB_CONNECTION_STRING"] = hub.connectionString
+        environment["PUSHFAN_HUB_SECONDARY_KEY"] = "d3Jvbmc="
+        let former = try #require(try Self.findings(environment).first)
+        #expect(former.state == .warning && former.text.hasPrefix("first key works, second refused: "))
+        #expect(former.remedy?.contains("into PUSHFAN_HUB_SECONDARY_KEY before") == true)
     }
 
     @Test func aHubThatIsNotSetOrNotThereIsSaid() throws {

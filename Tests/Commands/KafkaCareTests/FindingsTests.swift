@@ -11,14 +11,16 @@ import Testing
     private static let refused = QueryFailure(.rights, text: "not allowed")
 
     @Test(arguments: [
-        (QueryFailure.Kind.unreachable, Finding.Cause.unreachable, "--bootstrap"), (.login, .notAllowed, "sasl.password"),
-        (.tls, .notAllowed, "ssl.ca.location"), (.configuration, .configuration, "config show"),
-        (.other, .unreachable, "--bootstrap"),
+        (QueryFailure.Kind.unreachable, Finding.Cause.unreachable, "with BROKERS;"),
+        (.login, .notAllowed, "sasl.password in PROPERTIES;"), (.tls, .notAllowed, "ssl.ca.location=FILE in PROPERTIES;"),
+        (.certificate, .notAllowed, "ssl.key.location=FILE in PROPERTIES"), (.configuration, .configuration, "config show"),
+        (.other, .unreachable, "with BROKERS;"),
     ])
     func aBrokerThatCannotBeAskedHasItsOwnRemedy(kind: QueryFailure.Kind, cause: Finding.Cause, remedy: String) {
         let refusal = QueryFailure(kind, text: "said")
-        let findings = ConnectionFindings.of(
-            ConnectionFacts(brokers: "b:9092"), brokerCount: .failure(refusal), brokerSettings: .failure(refusal))
+        var facts = ConnectionFacts(brokers: "b:9092")
+        facts.places = KafkaPlaces(brokers: "BROKERS", properties: "PROPERTIES")
+        let findings = ConnectionFindings.of(facts, brokerCount: .failure(refusal), brokerSettings: .failure(refusal))
         #expect(findings.first?.state == .failed)
         #expect(findings.first?.cause == cause)
         #expect(findings.first?.text.contains("said") == true)
@@ -246,8 +248,37 @@ import Testing
         (PartitionReplicas(leader: 1, count: 1, inSyncCount: 1), 1, .ok),
     ])
     func partitionsWithoutLeaderOrCopyAreFound(partition: PartitionReplicas, brokers: Int, state: Finding.State) throws {
-        let findings = TopicFindings.of(try Self.topic("requests", [partition]), brokerCount: brokers, tool: Self.tool)
-        #expect(findings.map(\.state) == [state])
+        let facts = try Self.topic("requests", [partition])
+        let alone = TopicFindings.of(facts, brokerCount: brokers, tool: Self.tool)
+        let findings = alone + TopicFindings.ofAll([facts], tool: Self.tool)
+        #expect(findings.filter { $0.state != .ok }.map(\.state) == (state == .ok ? [] : [state]))
+    }
+
+    @Test func aMissingBrokerIsSaidOnceForAllTopics() throws {
+        let lagging = PartitionReplicas(leader: 1, count: 3, inSyncCount: 2, missing: [2])
+        let headless = PartitionReplicas(leader: nil, count: 1, inSyncCount: 0, missing: [2])
+        let roles = ["requests", "requests-high", "results", "deadletter"]
+        var unreadable = try Self.topic("replays", [headless])
+        unreadable.reading = .failure(QueryFailure(.unreachable, text: "no partition could be read in time"))
+        let topics =
+            try roles.map { try Self.topic($0, [lagging, lagging, .init(leader: 1, count: 3, inSyncCount: 3)]) }
+            + [unreadable]
+        let alone = topics.flatMap { TopicFindings.of($0, brokerCount: 2, tool: Self.tool) }
+        #expect(alone.map(\.state) == [.ok, .ok, .ok, .ok, .warning], "the last has one replica")
+        let found = TopicFindings.ofAll(topics, tool: Self.tool)
+        #expect(
+            found == [
+                .failure(
+                    "topic", of: "push.replays.v1",
+                    text: "1 of 1 partition has no leader: nothing can be read or written there; down or behind: broker 2",
+                    mend: "start the brokers that keep them: "
+                        + "kafka-topics.sh --bootstrap-server b:9092 --describe --unavailable-partitions"),
+                .warning(
+                    "topic", of: "push.requests.v1, push.requests-high.v1, push.results.v1, 1 more",
+                    text: "8 of 12 partitions have a replica that is not in sync; down or behind: broker 2",
+                    mend: "start the brokers that keep them: "
+                        + "kafka-topics.sh --bootstrap-server b:9092 --describe --under-replicated-partitions"),
+            ])
     }
 
     @Test func jobsOfReplaysStandInOnePartitionAndOutliveRequests() throws {

@@ -47,6 +47,26 @@ import Testing
         #expect(state == .ok || findings.first?.remedy != nil)
     }
 
+    /// The answers to first and second key, and the finding that follows.
+    @Test(
+        arguments: [
+            (401, 404, .warning, "first key refused, second works: refuses the key: 401", "new first key into FIRST, and reload"),
+            (401, 403, .warning, "first key refused, second works: refuses the key: 401", "new first key into FIRST, and reload"),
+            (404, 401, .warning, "first key works, second refused: refuses the key: 401", "other key into SECOND before"),
+            (401, 401, .failed, "refuses both keys: 401", "into FIRST"),
+            (401, 503, .failed, "refuses the key: 401", "into FIRST"),
+            (404, 404, .ok, "accepts the key", nil), (503, 401, .failed, "answers 503", "pushfan explain hub_unavailable"),
+        ] as [(Int, Int, Finding.State, String, String?)])
+    func oneOfTwoKeysThatWorksIsNoFailure(first: Int, second: Int, state: Finding.State, text: String, remedy: String?) throws {
+        var facts = HubFacts(hub: "ns/h", outcome: .answered(status: first, detail: "", isThrottled: false))
+        facts.secondOutcome = .answered(status: second, detail: "", isThrottled: false)
+        facts.places.connectionString = "FIRST"
+        facts.places.secondaryKey = "SECOND"
+        let finding = try #require(HubFindings.of(facts).first)
+        #expect(finding.state == state && finding.text == text)
+        #expect(remedy.map { finding.remedy?.contains($0) == true } ?? (finding.remedy == nil))
+    }
+
     @Test func aPageInTheHubsPlaceIsNoHub() {
         let facts = HubFacts(hub: "ns/h", outcome: .answered(status: 200, detail: "", isThrottled: false, isHubs: false))
         #expect(HubFindings.of(facts).map(\.state) == [.failed])

@@ -203,6 +203,30 @@ import WorkerRuntime
         #expect(row.origin.description == "PUSHFAN_HUB_CONNECTION_STRING_FILE (/run/s)")
     }
 
+    /// The variable or flag that gives a value, else the key with its place in the file, else the variable that may give it.
+    @Test func thePlaceOfAValueIsWhereAPersonChangesIt() throws {
+        let settings = try load(
+            ["PUSHFAN_HUB_CONNECTION_STRING_FILE": "/run/s", "PUSHFAN_HUB_NAME": "shop"],
+            file: """
+                kafka:
+                  bootstrap_servers: b:9092
+                hubs:
+                  eu:
+                    secondary_key: other
+                """,
+            files: ["/run/s": "abc"], flags: [SettingFlag(key: "log.level", value: "debug", spelling: "--log-level")])
+        #expect(settings.place(of: "hub.connection_string") == "PUSHFAN_HUB_CONNECTION_STRING_FILE (/run/s)")
+        #expect(settings.place(of: "hub.name") == "PUSHFAN_HUB_NAME")
+        #expect(settings.place(of: "log.level") == "--log-level")
+        #expect(settings.place(of: "kafka.bootstrap_servers") == "kafka.bootstrap_servers (push.yaml:2:3)")
+        #expect(settings.place(of: "kafka.properties") == "PUSHFAN_KAFKA_PROPERTIES_FILE")
+        #expect(settings.place(of: "hub.ca_file") == "PUSHFAN_HUB_CA_FILE")
+        let eu = try #require(settings.hub(named: "eu"))
+        #expect(settings.place(of: "secondary_key", in: eu) == "hubs.eu.secondary_key (push.yaml:5:5)")
+        #expect(settings.place(of: "connection_string", in: eu) == settings.place(of: "hub.connection_string"))
+        #expect(settings.place(of: "ca_file", in: eu) == "PUSHFAN_HUBS_EU_CA_FILE")
+    }
+
     @Test func propertiesComeFromAFileToo() throws {
         let settings = try load(
             ["PUSHFAN_KAFKA_PROPERTIES_FILE": "/run/p"], files: ["/run/p": "sasl.username=u\nsasl.password=a,b\n"])

@@ -2,6 +2,7 @@
 import Dispatch
 import EventLoop
 import Gateway
+import GatewayAPI
 import HubEmulator
 import HubREST
 import Observability
@@ -144,6 +145,26 @@ import Testing
         HubWatch(services.services).note(RegistrationFailure(.unreadable(fault), code: .responseInvalid))
         #expect(services.log.text.contains("the hub cannot be used") != isReady)
         #expect(services.readiness.contains("page of HTML") != isReady)
+    }
+
+    /// The status and the code of a refusal, and whether it is one of the key; nil where it says nothing of that.
+    @Test(
+        arguments: [
+            (401, .hubUnauthorized, true), (403, .hubForbidden, true), (403, .hubThrottled, false), (404, .hubNotFound, false),
+            (429, .hubThrottled, false), (503, .hubUnavailable, nil), (nil, .hubUnavailable, nil),
+        ] as [(Int?, ErrorCode, Bool?)])
+    func thatTheKeyIsRefusedIsAStateUntilTheHubTakesIt(status: Int?, code: ErrorCode, isRefused: Bool?) {
+        let services = TestServices()
+        let (watch, refused) = (HubWatch(services.services), services.services.metrics.hubKeyRefused)
+        var failure = RegistrationFailure(status == nil ? .unreadable(.page) : .refused, code: code)
+        failure.status = status
+        watch.note(failure)
+        #expect(refused.value == (isRefused == true ? 1 : 0))
+        refused.set(1)
+        watch.note(failure)
+        #expect(refused.value == (isRefused == false ? 0 : 1))
+        watch.note(nil)
+        #expect(refused.value == 0)
     }
 
     @Test func aHubThatIsWellIsAskedOnce() throws {

@@ -106,6 +106,22 @@ struct HubAvailabilityTests {
         #expect(standing.hold == nil && !standing.isWell(isClosed: true))
     }
 
+    @Test func oneRefusalOfEveryKeyTellsAndIsAskedAboutEveryFiveSecondsAtMost() {
+        var standing = Self.asked(Self.good)
+        standing.noteFailure("it answers 401", isProof: true)
+        #expect(standing.problem(isClosed: true, reason: nil) == "calls to the hub h fail: it answers 401")
+        var now: Int64 = 1
+        for wait: Int64 in [0, 1, 2, 4, 5, 5] {
+            now += wait
+            #expect(standing.isDue(isClosed: true, isIdle: true, now: Self.moment(now)))
+            standing.asked()
+            standing.note(Self.refused, now: Self.moment(now))
+        }
+        standing.asked()
+        standing.note(Self.good, now: Self.moment(now))
+        #expect(standing.isWell(isClosed: true))
+    }
+
     @Test func aHubThatWasOutAndThenRefusesTheKeyHoldsCalls() {
         var standing = Self.asked(Self.out)
         standing.asked()

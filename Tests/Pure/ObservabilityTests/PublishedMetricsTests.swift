@@ -28,6 +28,7 @@ import Testing
         metrics.rateLimit.series(["demo"]).set(125)
         metrics.rateWait.series(["demo"]).add(nanoseconds: 1_500_000_000)
         metrics.circuitState.series(["demo"]).set(2)
+        metrics.hubKeyRefused.series(["demo"]).set(1)
         metrics.connectionsOpened.series(["demo"]).increment()
         metrics.connectionsRetired.series(["demo"]).increment()
         metrics.sendsMoved.series(["demo"]).increment()
@@ -120,6 +121,7 @@ import Testing
         ("pushfan_rate_limit", "gauge", ["hub"]),
         ("pushfan_rate_wait_seconds_total", "counter", ["hub"]),
         ("pushfan_circuit_state", "gauge", ["hub"]),
+        ("pushfan_hub_key_refused", "gauge", ["hub"]),
         ("pushfan_connections_opened_total", "counter", ["hub"]),
         ("pushfan_connections_retired_total", "counter", ["hub"]),
         ("pushfan_sends_moved_total", "counter", ["hub"]),
@@ -180,6 +182,7 @@ import Testing
         ("pushfan_gateway_ack_seconds", "histogram"), ("pushfan_gateway_sign_ins_total", "counter"),
         ("pushfan_gateway_key_checks_total", "counter"), ("pushfan_gateway_key_last_used_seconds", "gauge"),
         ("pushfan_gateway_hub_calls_total", "counter"), ("pushfan_gateway_hub_call_duration_seconds", "histogram"),
+        ("pushfan_gateway_hub_key_refused", "gauge"),
         ("pushfan_gateway_idempotency_keys_total", "counter"), ("pushfan_gateway_idempotency_lost_total", "counter"),
         ("pushfan_gateway_idempotency_file_usable", "gauge"),
         ("pushfan_gateway_waiting_requests", "gauge"), ("pushfan_gateway_waiting_sends", "gauge"),

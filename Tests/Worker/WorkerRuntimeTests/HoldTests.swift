@@ -72,6 +72,7 @@ struct HoldTests {
         try worker.stop()
         let results = try bench.resultsByRequest()
         #expect(results.values.allSatisfy { $0["state"] == "sent" } && results.count == 3)
+        #expect(bench.metric("pushfan_publish_to_final_seconds_count") == 1, "what was held is not late")
         #expect(bench.hub.calls().count == 3)
         // The others were not kept until the end of the hold: lanes of ten minutes were swept.
         #expect(bench.clock.millisecondsSince1970 < order.until.milliseconds)

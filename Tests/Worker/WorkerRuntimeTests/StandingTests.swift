@@ -183,6 +183,23 @@ struct StandingTests {
         #expect(bench.tags.isEmpty)
     }
 
+    @Test func aRefusedKeyIsAStateThatEndsByItselfWhenTheHubTakesItAgain() throws {
+        let bench = try Bench(.quickest, partitions: 1)
+        let worker = try bench.startWorker(change: Self.asks)
+        #expect(eventually { worker.report(.ready).passes })
+        bench.hub.arm([try Fault(parsing: "status=401")])
+        try bench.publish(Self.request("refused"))
+        try bench.results(1)
+        #expect(bench.passTime(by: .milliseconds(200)) { bench.metric("pushfan_hub_key_refused") == 1 })
+        #expect(eventually { !worker.report(.ready).passes })
+        bench.hub.arm([])
+        // Nothing is published meanwhile.
+        #expect(bench.passTime(by: .milliseconds(200)) { bench.metric("pushfan_hub_key_refused") == 0 })
+        #expect(eventually { worker.report(.ready).passes })
+        try worker.stop()
+        #expect(try bench.resultsByRequest()["refused"]?.summary == "failed auth hub_unauthorized 2")
+    }
+
     /// What has the answers of a stranger, or no right to ask, is no hub in trouble.
     @Test(arguments: [
         (SASRights.send, "", nil as String?), (.listen, "", "lacks a right"), (.all, "status=405", "tells nothing: 405"),

@@ -28,12 +28,15 @@ public struct PartitionReplicas: Sendable, Equatable {
     public let count: Int
     /// Those of them that have everything.
     public let inSyncCount: Int
+    /// The numbers of the others, which are down or behind.
+    public let missing: [Int32]
 
     /// A partition that is kept by `count` brokers.
-    public init(leader: Int32?, count: Int, inSyncCount: Int) {
+    public init(leader: Int32?, count: Int, inSyncCount: Int, missing: [Int32] = []) {
         self.leader = leader
         self.count = count
         self.inSyncCount = inSyncCount
+        self.missing = missing
     }
 }
 

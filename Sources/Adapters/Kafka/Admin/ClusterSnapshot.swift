@@ -72,7 +72,10 @@ extension ClusterSnapshot.Topic {
         self.name = name
         let entries = UnsafeBufferPointer(start: topic.partitions, count: Int(topic.partition_cnt)).sorted { $0.id < $1.id }
         partitions = entries.map {
-            PartitionReplicas(leader: $0.leader >= 0 ? $0.leader : nil, count: Int($0.replica_cnt), inSyncCount: Int($0.isr_cnt))
+            let inSync = UnsafeBufferPointer(start: $0.isrs, count: Int($0.isr_cnt))
+            let missing = UnsafeBufferPointer(start: $0.replicas, count: Int($0.replica_cnt)).filter { !inSync.contains($0) }
+            return PartitionReplicas(
+                leader: $0.leader >= 0 ? $0.leader : nil, count: Int($0.replica_cnt), inSyncCount: inSync.count, missing: missing)
         }
         error =
             topic.err == RD_KAFKA_RESP_ERR_NO_ERROR

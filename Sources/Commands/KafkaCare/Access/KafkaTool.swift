@@ -45,6 +45,9 @@ struct KafkaTool {
     /// Moves partitions to other brokers, or to more or fewer of them, as a file says.
     var reassign: String { "kafka-reassign-partitions.sh --bootstrap-server \(brokers) --reassignment-json-file FILE --execute" }
 
+    /// Shows the partitions that lack something, by the name of the tool's flag.
+    func describe(lacking flag: String) -> String { "kafka-topics.sh --bootstrap-server \(brokers) --describe --\(flag)" }
+
     /// Shows where a topic's partitions are.
     func describe(_ topic: String) -> String { "kafka-topics.sh --bootstrap-server \(brokers) --describe --topic \(topic)" }
 }

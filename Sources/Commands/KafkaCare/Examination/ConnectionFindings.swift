@@ -1,5 +1,21 @@
 import JobSupport
 
+/// The places at which a person changes the settings of the connection.
+package struct KafkaPlaces: Sendable, Equatable {
+    /// That of the bootstrap addresses.
+    let brokers: String
+    /// That of the client's properties.
+    let properties: String
+
+    /// Places, by default the variables that may set them.
+    package init(
+        brokers: String = "PUSHFAN_KAFKA_BOOTSTRAP_SERVERS", properties: String = "PUSHFAN_KAFKA_PROPERTIES_FILE"
+    ) {
+        self.brokers = brokers
+        self.properties = properties
+    }
+}
+
 struct ConnectionFacts: Equatable {
     /// The bootstrap addresses.
     var brokers: String
@@ -15,6 +31,8 @@ struct ConnectionFacts: Equatable {
     var libraryVersion = "2.0.2"
     /// True if it can log in to Kafka 4 and later with SCRAM.
     var supportsScramOnKafka4 = false
+    /// The places at which a person changes these settings.
+    var places = KafkaPlaces()
 
     var isEncrypted: Bool { securityProtocol.hasSuffix("SSL") }
     var logsIn: Bool { securityProtocol.hasPrefix("SASL") }
@@ -53,18 +71,18 @@ enum ConnectionFindings {
         case .login:
             return .failure(
                 "broker", of: facts.brokers, text: "the login fails: \(refusal.text)",
-                mend:
-                    "set \(facts.loginProperties) in PUSHFAN_KAFKA_PROPERTIES_FILE; `pushfan config show --origin` shows them",
+                mend: "set \(facts.loginProperties) in \(facts.places.properties); `pushfan config show --origin` shows them",
                 cause: .notAllowed)
         case .tls:
             return .failure(
                 "broker", of: facts.brokers, text: "TLS cannot be agreed on: \(refusal.text)",
-                mend: "name the brokers' authority: --kafka-properties ssl.ca.location=FILE; else the listener speaks no TLS,"
-                    + " or its certificate is out of date or names another address", cause: .notAllowed)
+                mend: "name the brokers' authority: ssl.ca.location=FILE in \(facts.places.properties); else the listener speaks"
+                    + " no TLS, or its certificate is out of date or names another address", cause: .notAllowed)
         case .certificate:
             return .failure(
                 "broker", of: facts.brokers, text: refusal.text,
-                mend: "name a valid certificate: --kafka-properties ssl.certificate.location=FILE,ssl.key.location=FILE",
+                mend: "name a valid certificate: ssl.certificate.location=FILE,ssl.key.location=FILE in"
+                    + " \(facts.places.properties)",
                 cause: .notAllowed)
         case .configuration:
             return .failure(
@@ -72,8 +90,8 @@ enum ConnectionFindings {
         case .unreachable, .rights, .missing, .other:
             return .failure(
                 "broker", of: facts.brokers, text: refusal.text,
-                mend: "give the right address with --bootstrap or PUSHFAN_KAFKA_BOOTSTRAP_SERVERS; else the brokers do not run,"
-                    + " or security.protocol is not that of their listener", cause: .unreachable)
+                mend: "give the right address with \(facts.places.brokers); else the brokers do not run, or"
+                    + " security.protocol is not that of their listener", cause: .unreachable)
         }
     }
 
@@ -84,15 +102,15 @@ enum ConnectionFindings {
             let what = facts.logsIn ? "requests, device handles and the password" : "requests and device handles"
             return .warning(
                 "tls", of: facts.brokers, text: "\(how): \(what) cross the network unencrypted",
-                mend: "--kafka-properties security.protocol=\(facts.logsIn ? "SASL_SSL" : "SSL"),ssl.ca.location=FILE")
+                mend: "set security.protocol=\(facts.logsIn ? "SASL_SSL" : "SSL"),ssl.ca.location=FILE in"
+                    + " \(facts.places.properties)")
         }
         guard facts.verifiesCertificates else {
             return .warning(
                 "tls", of: facts.brokers,
                 text: "\(how), but the brokers' certificates are not verified: anyone in between can pose as them",
-                mend:
-                    "take enable.ssl.certificate.verification=false and ssl.endpoint.identification.algorithm=none out of kafka.properties"
-            )
+                mend: "take enable.ssl.certificate.verification=false and ssl.endpoint.identification.algorithm=none out of"
+                    + " \(facts.places.properties)")
         }
         guard case .success = brokerCount else {
             return .unasked("tls", of: facts.brokers, text: "\(how); no connection was made")
@@ -113,7 +131,8 @@ enum ConnectionFindings {
                 text: facts.supportsScramOnKafka4 ? "works\(broker)" : "works\(broker), but for SCRAM on Kafka 4 or later")
         }
         let cause = "librdkafka before 2.6.1 sends a nonce in SCRAM that Kafka 4 and later refuse as invalid credentials"
-        let remedy = "use librdkafka 2.6.1 or later, or --kafka-properties security.protocol=SASL_SSL,sasl.mechanism=PLAIN,…"
+        let remedy =
+            "use librdkafka 2.6.1 or later, or set security.protocol=SASL_SSL,sasl.mechanism=PLAIN,… in \(facts.places.properties)"
         if case .failure(let refusal) = brokerCount, refusal.kind == .login {
             return .failure(
                 "library", of: name, text: "\(cause): user and password may be right", mend: remedy, cause: .notAllowed)
@@ -133,7 +152,7 @@ enum ConnectionFindings {
             return .failure(
                 "size", of: "message.max.bytes",
                 text: "the client sends records of \(facts.maximumRecordByteCount) bytes at most; \(needed) are needed",
-                mend: "--kafka-properties message.max.bytes=1000000", cause: .configuration)
+                mend: "set message.max.bytes=1000000 in \(facts.places.properties)", cause: .configuration)
         }
         return .ok(
             "size", of: "message.max.bytes", text: "the client sends records of up to \(facts.maximumRecordByteCount) bytes")

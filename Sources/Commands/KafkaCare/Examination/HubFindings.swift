@@ -15,13 +15,31 @@ package struct HubFacts: Sendable, Equatable {
         case failed(reason: String, detail: String)
     }
 
+    /// The places at which a person changes the hub's settings.
+    package struct Places: Sendable, Equatable {
+        /// That of the connection string.
+        package var connectionString = "PUSHFAN_HUB_CONNECTION_STRING_FILE"
+        /// That of the policy's other key.
+        package var secondaryKey = "PUSHFAN_HUB_SECONDARY_KEY_FILE"
+        /// That of the hub's name.
+        package var name = "PUSHFAN_HUB_NAME"
+        /// That of the authorities that are trusted.
+        package var authorityFile = "PUSHFAN_HUB_CA_FILE"
+
+        /// The variables that may set them.
+        package init() {}
+    }
+
     /// Namespace and name.
     package var hub: String
+    package var places = Places()
     /// Its namespace's address, such as `https://NAME.servicebus.windows.net/`.
     package var url: String
     /// The proxy that the settings name for it, without its login, or nil when they name none.
     package var ownProxy: String?
     package var outcome: Outcome
+    /// The end of the call with the policy's other key, or nil where none is set or the first call had no answer.
+    package var secondOutcome: Outcome?
     /// The proxy that it is called through, and in brackets the source of its name, or nil when there is none.
     package var proxy: String?
     /// The hub's clock less ours, in milliseconds, or nil when its answer had no date.
@@ -55,18 +73,37 @@ package enum HubFindings {
     private static func credentials(_ facts: HubFacts, needsSend: Bool) -> Finding {
         switch facts.outcome {
         case .unset:
-            .unasked(
+            return .unasked(
                 "hub", of: "", text: "no hub is set here",
                 mend: "set PUSHFAN_HUB_NAME and PUSHFAN_HUB_CONNECTION_STRING_FILE where the worker has them")
         case .misconfigured(let problem):
-            .failure("hub", of: facts.hub, text: problem, mend: "pushfan config check", cause: .configuration)
-        case .answered(let status, let detail, let isThrottled, let isHubs):
-            finding(
-                HubFinding(status: status, detail: detail, asksToWait: isThrottled, isHubs: isHubs), facts, needsSend: needsSend)
-        case .failed(let reason, let detail):
-            finding(
-                HubFinding(unanswered: detail, isTrust: reason == "certificate" || reason == "tls"), facts, needsSend: needsSend)
+            return .failure("hub", of: facts.hub, text: problem, mend: "pushfan config check", cause: .configuration)
+        case .answered, .failed: break
         }
+        guard let first = facts.outcome.finding, let second = facts.secondOutcome?.finding else {
+            return facts.outcome.finding.map { finding($0, facts, needsSend: needsSend) }
+                ?? .unasked("hub", of: facts.hub, text: "the hub was not asked")
+        }
+        return switch (first.kind == .keyRefused, second.kind == .keyRefused) {
+        case (true, true): refusal(first.words.replacing("refuses the key", with: "refuses both keys"), facts)
+        case (true, false) where second.takesKey:
+            .warning(
+                "hub", of: facts.hub, text: "first key refused, second works: \(first.words)",
+                mend: "put the policy's new first key into \(facts.places.connectionString), and reload the workers")
+        case (true, false): refusal(first.words, facts)
+        case (false, true) where first.takesKey:
+            .warning(
+                "hub", of: facts.hub, text: "first key works, second refused: \(second.words)",
+                mend: "put the policy's other key into \(facts.places.secondaryKey) before the first is regenerated")
+        case (false, _): finding(first, facts, needsSend: needsSend)
+        }
+    }
+
+    private static func refusal(_ words: String, _ facts: HubFacts) -> Finding {
+        .failure(
+            "hub", of: facts.hub, text: words,
+            mend: "put the connection string of a policy with the Send right into \(facts.places.connectionString)",
+            cause: .notAllowed)
     }
 
     private static func finding(_ finding: HubFinding, _ facts: HubFacts, needsSend: Bool) -> Finding {
@@ -75,17 +112,18 @@ package enum HubFindings {
         case .good: .ok("hub", of: hub, text: finding.words)
         case .throttled: .warning("hub", of: hub, text: finding.words, mend: "pushfan worker --worker.max_in_flight N")
         case .missing:
-            .failure("hub", of: hub, text: finding.words, mend: PeerFailure.missingHubRemedy, cause: .configuration)
-        case .keyRefused:
             .failure(
                 "hub", of: hub, text: finding.words,
-                mend: "put the connection string of a policy with the Send right into PUSHFAN_HUB_CONNECTION_STRING_FILE",
-                cause: .notAllowed)
+                mend: "set \(facts.places.name) as the portal shows it, and \(facts.places.connectionString) as that of the"
+                    + " namespace it is in", cause: .configuration)
+        case .keyRefused: refusal(finding.words, facts)
         case .rightUnknown where !needsSend: .ok("hub", of: hub, text: "knows the key; its policy needs the right Listen here")
         case .rightUnknown:
             .warning("hub", of: hub, text: finding.words, mend: "see that the policy has the Send right, or use one that has it")
         case .failing: .failure("hub", of: hub, text: finding.words, mend: "pushfan explain hub_unavailable", cause: .unreachable)
-        case .unclear: .warning("hub", of: hub, text: finding.words, mend: "see that hub.connection_string names the hub itself")
+        case .unclear:
+            .warning(
+                "hub", of: hub, text: finding.words, mend: "see that \(facts.places.connectionString) names the hub itself")
         case .foreign:
             .failure(
                 "hub", of: hub, text: finding.words, mend: "see what answers, a proxy or another server: \(call(facts))",
@@ -94,8 +132,8 @@ package enum HubFindings {
         case .untrusted:
             .failure(
                 "hub", of: hub, text: finding.words,
-                mend: "name its authority: --hub.ca_file FILE; else its certificate is out of date or names another host,"
-                    + " or a proxy answers in its place", cause: .notAllowed)
+                mend: "name its authority's file: \(facts.places.authorityFile); else its certificate is out of date or names"
+                    + " another host, or a proxy answers in its place", cause: .notAllowed)
         }
     }
 
@@ -120,4 +158,22 @@ package enum HubFindings {
             "clock", of: facts.hub, text: "\(text): tokens live shorter, and expiry is judged wrongly",
             mend: "compare it with a third clock (chronyc tracking); if this one is wrong: chronyc makestep")
     }
+}
+
+extension HubFacts.Outcome {
+    /// The finding from an answer, or the lack of one. Nil where nothing was asked.
+    fileprivate var finding: HubFinding? {
+        switch self {
+        case .unset, .misconfigured: nil
+        case .answered(let status, let detail, let isThrottled, let isHubs):
+            HubFinding(status: status, detail: detail, asksToWait: isThrottled, isHubs: isHubs)
+        case .failed(let reason, let detail):
+            HubFinding(unanswered: detail, isTrust: reason == "certificate" || reason == "tls")
+        }
+    }
+}
+
+extension HubFinding {
+    /// True if the hub has taken the key.
+    fileprivate var takesKey: Bool { [.good, .throttled, .rightUnknown].contains(kind) }
 }

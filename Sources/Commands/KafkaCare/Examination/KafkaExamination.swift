@@ -30,6 +30,7 @@ package struct KafkaExamination: Sendable {
     private let loops: LoopIdentity?
     private let rights: AccessRights
     private let probesWriting: Bool
+    private let places: KafkaPlaces
 
     private var timeout: Duration { context.timeout }
     private var configuration: KafkaConfiguration { context.kafka }
@@ -43,7 +44,7 @@ package struct KafkaExamination: Sendable {
     /// transactions.
     package init(
         _ context: JobContext, terms: GroupTerms, demands: BrokerDemands, loops: LoopIdentity?, rights: AccessRights,
-        probesWriting: Bool
+        probesWriting: Bool, places: KafkaPlaces
     ) {
         self.context = context
         self.terms = terms
@@ -51,12 +52,14 @@ package struct KafkaExamination: Sendable {
         self.loops = loops
         self.rights = rights
         self.probesWriting = probesWriting
+        self.places = places
     }
 
     /// Findings about connection, brokers, topics and group, in this order. Blocks until the last query is answered, or its time
     /// is up.
     package func findings() -> [Finding] {
-        let connection = ConnectionFacts(brokers: brokers, configuration.properties)
+        var connection = ConnectionFacts(brokers: brokers, configuration.properties)
+        connection.places = places
         let roles = TopicRole.all(context.topics)
         let admin: TopicAdmin
         let cluster: ClusterDescription

@@ -48,7 +48,9 @@ struct TopicFindings {
         if facts.hasFutureRecord {
             warn("a record carries a time more than a minute ahead of this machine's clock", "chronyc tracking", check: "clock")
         }
-        guard !findings.contains(where: { $0.state == .warning || $0.state == .failed }) else { return }
+        let isFaulty =
+            findings.contains { $0.state == .warning || $0.state == .failed } || partitions.contains { $0.leader == nil }
+        guard !isFaulty else { return }
         findings.insert(.ok("topic", of: name, text: summary(partitions)), at: 0)
     }
 
@@ -66,11 +68,6 @@ struct TopicFindings {
     private var kept: String? {
         if let policy = facts.value("cleanup.policy"), !policy.contains("delete") { return "for ever" }
         return facts.number("retention.ms").map { $0 < 0 ? "for ever" : length($0) }
-    }
-
-    /// `1 of 4 partitions has`.
-    private func of(_ partitions: [PartitionReplicas], _ count: Int, _ one: String, _ many: String) -> String {
-        "\(count) of \(Counted.text(partitions.count, "partition", "partitions")) \(count == 1 ? one : many)"
     }
 
     /// A retention in words: whole days as such.
@@ -94,18 +91,6 @@ struct TopicFindings {
     }
 
     private mutating func judgePartitions(_ partitions: [PartitionReplicas]) {
-        let headless = partitions.count { $0.leader == nil }
-        if headless > 0 {
-            fail(
-                "\(of(partitions, headless, "has", "have")) no leader: nothing can be read or written there",
-                "start the brokers that keep them: " + tool.describe(name))
-        }
-        let lagging = partitions.count { $0.leader != nil && $0.inSyncCount < $0.count }
-        if lagging > 0 {
-            warn(
-                "\(of(partitions, lagging, "has", "have")) a replica that is not in sync",
-                "kafka-topics.sh --bootstrap-server \(tool.brokers) --describe --under-replicated-partitions")
-        }
         if brokerCount > 1, partitions.contains(where: { $0.count == 1 }) {
             warn(
                 "has one replica: losing its broker loses records", tool.reassign)
@@ -201,16 +186,20 @@ struct TopicFindings {
         }
     }
 
+    /// True if any partition can be read and written, so that a failure has another reason than brokers that are missing.
+    private var hasLeader: Bool { facts.partitions.answer?.contains { $0.leader != nil } ?? false }
+
     private mutating func judgeRights() {
         if case .failure(let refusal) = facts.reading {
             if refusal.kind == .rights {
                 refuse("reading it is not allowed: \(refusal.text)", tool.allow([.read], on: .topic, named: name))
-            } else {
+            } else if hasLeader {
                 fail("cannot be read: \(refusal.text)", tool.describe(name))
             }
         }
         switch facts.writing {
         case nil, .success(.allowed): break
+        case .success(.refused(let refusal)) where refusal.kind != .rights && !hasLeader: break
         case .success(.written):
             warn("the broker accepted a probe that it should refuse: the topic has one empty record more", nil, check: "rights")
         case .success(.refused(let refusal)) where refusal.kind == .rights:
@@ -235,10 +224,37 @@ struct TopicFindings {
 }
 
 extension TopicFindings {
-    /// Findings about the topics together: whether jobs of replays outlive the requests that they repeat, and whether held requests have
-    /// enough partitions.
+    /// Findings about the topics together: whether brokers are missing, whether jobs of replays outlive the requests that they repeat, and
+    /// whether held requests have enough partitions.
     static func ofAll(_ topics: [TopicFacts], tool: KafkaTool) -> [Finding] {
-        retention(topics, tool: tool) + held(topics, tool: tool)
+        brokers(topics, tool: tool) + retention(topics, tool: tool) + held(topics, tool: tool)
+    }
+
+    /// The findings on brokers that are missing: one for all partitions without a leader, and one for all that lack a replica.
+    private static func brokers(_ topics: [TopicFacts], tool: KafkaTool) -> [Finding] {
+        let headless = lack(of: "no leader: nothing can be read or written there", in: topics) { $0.leader == nil }
+        let lagging = lack(of: "a replica that is not in sync", in: topics) { $0.leader != nil && $0.inSyncCount < $0.count }
+        func remedy(_ flag: String) -> String { "start the brokers that keep them: " + tool.describe(lacking: flag) }
+        return [
+            headless.map { .failure("topic", of: $0.topics, text: $0.text, mend: remedy("unavailable-partitions")) },
+            lagging.map { .warning("topic", of: $0.topics, text: $0.text, mend: remedy("under-replicated-partitions")) },
+        ].compactMap(\.self)
+    }
+
+    /// The topics with partitions that lack something, at most three by name, and how many do, with the brokers that are missing there.
+    /// Nil where none lacks it.
+    private static func lack(
+        of what: String, in topics: [TopicFacts], where isMeant: (PartitionReplicas) -> Bool
+    ) -> (topics: String, text: String)? {
+        let concerned = topics.filter { $0.partitions.answer?.contains(where: isMeant) ?? false }
+        guard !concerned.isEmpty else { return nil }
+        let names = concerned.prefix(3).map(\.role.name) + (concerned.count > 3 ? ["\(concerned.count - 3) more"] : [])
+        let all = concerned.flatMap { $0.partitions.answer ?? [] }
+        let meant = all.filter(isMeant)
+        let missing = Set(meant.flatMap(\.missing)).sorted().map { "\($0)" }.joined(separator: ", ")
+        let text =
+            "\(meant.count) of \(Counted.text(all.count, "partition", "partitions")) \(meant.count == 1 ? "has" : "have") \(what)"
+        return (names.joined(separator: ", "), text + (missing.isEmpty ? "" : "; down or behind: broker \(missing)"))
     }
 
     /// The findings on whether all keys of requests can be held.

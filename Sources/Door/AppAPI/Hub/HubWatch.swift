@@ -14,6 +14,7 @@ package final class HubWatch: Sendable {
 
     private let check: HealthCheck
     private let log: Log
+    private let keyRefused: Gauge
     /// Nothing else is locked while it is held.
     private let state = Mutex(State())
 
@@ -21,6 +22,7 @@ package final class HubWatch: Sendable {
     package init(_ services: GatewayServices) {
         check = services.health.check("hub", for: .ready, until: "the hub was not asked yet")
         log = services.log
+        keyRefused = services.metrics.hubKeyRefused
     }
 
     /// Notes what became of a call; nil is success.
@@ -29,6 +31,7 @@ package final class HubWatch: Sendable {
         let problem = failure.flatMap(Self.problem)
         let wasWell = state.withLock { state -> Bool? in
             defer { state.isWell = problem == nil }
+            if let isRefused = Self.refusesKey(failure) { keyRefused.set(isRefused ? 1 : 0) }
             return state.isWell
         }
         if let problem {
@@ -57,6 +60,13 @@ package final class HubWatch: Sendable {
 
     /// Whoever was told to ask has an answer, or has given up.
     package func endProbe() { state.withLock { $0.isProbing = false } }
+
+    /// True if the hub refuses key or rights, nil where what became of the call says nothing of that.
+    private static func refusesKey(_ failure: RegistrationFailure?) -> Bool? {
+        guard let failure else { return false }
+        guard failure.cause == .refused, let status = failure.status, status < 500 else { return nil }
+        return failure.code == .hubUnauthorized || failure.code == .hubForbidden
+    }
 
     /// Why no call can succeed for now; nil where the hub has just refused this one, or asks to wait.
     private static func problem(_ failure: RegistrationFailure) -> String? {

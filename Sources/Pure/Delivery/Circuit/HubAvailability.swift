@@ -35,7 +35,7 @@ public struct HubAvailability: Sendable, Equatable {
     /// The wait after the first bad finding, and the longest, nanoseconds: 1 s and 30 s.
     private static let firstWait: Int64 = 1_000_000_000
     private static let longestWait: Int64 = 30_000_000_000
-    /// The longest wait while calls are held, nanoseconds: 5 s, as that of a circuit's probe.
+    /// The longest wait while calls are held or the key is refused, nanoseconds: 5 s, as that of a circuit's probe.
     private static let longestHeldWait: Int64 = 5_000_000_000
     /// The wait between the probes of a hub that works again, nanoseconds.
     private static let probeWait: Int64 = 100_000_000
@@ -103,7 +103,7 @@ public struct HubAvailability: Sendable, Equatable {
         knowledge = .bad("the hub \(name) \(finding.words)")
         hold = hasWorked ? nil : finding.hold
         nextQuestion = now + wait
-        wait = min(wait * 2, hold == nil ? Self.longestWait : Self.longestHeldWait)
+        wait = min(wait * 2, hold == nil && finding.kind != .keyRefused ? Self.longestWait : Self.longestHeldWait)
     }
 
     /// Notes that a call was answered as by a hub that works.
@@ -118,9 +118,9 @@ public struct HubAvailability: Sendable, Equatable {
     }
 
     /// Notes that a call failed as it does when the hub, the way to it or the key is at fault, which `reason` names in a word or
-    /// two. A single one says nothing yet.
-    public mutating func noteFailure(_ reason: @autoclosure () -> String) {
-        failureCount += 1
+    /// two. A single one says nothing yet, unless it is a proof, as the refusal of every key is.
+    public mutating func noteFailure(_ reason: @autoclosure () -> String, isProof: Bool = false) {
+        failureCount = isProof ? Self.failureLimit : failureCount + 1
         guard failureCount >= Self.failureLimit else { return }
         knowledge = .bad("calls to the hub \(name) fail: \(reason())")
     }

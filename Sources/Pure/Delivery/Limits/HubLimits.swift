@@ -9,6 +9,9 @@ public struct HubLimits: Sendable {
     public var pause = HubPause()
     /// True if no call may start because the hub has not worked yet, whatever else allows it (`HubAvailability.hold`).
     public var isHeld = false
+    /// True if the hub has refused a token and taken none since. Calls then go one at a time, so that few are lost by a wrong key, and those
+    /// that a change of the key finds in flight do not open the circuit.
+    public var isKeyInDoubt = false
     /// The circuit, which says whether the hub is out.
     public var circuit = CircuitBreaker()
     /// The limit of calls that may be in flight at once.
@@ -40,9 +43,10 @@ public struct HubLimits: Sendable {
 
     /// The number of calls that may be in flight at `now`: as many as the limit says, and one more for each that takes far longer
     /// than usual while others are answered. When all that are in flight take so long, one more may find out whether the hub
-    /// still answers. Never more than the most that the limit can be.
+    /// still answers. Never more than the most that the limit can be, and one beside those while the key is in doubt.
     public mutating func places(now: MonotonicTime) -> Int {
         slow.advance(now: now)
+        if isKeyInDoubt { return min(1 + slow.count, concurrency.most) }
         guard slow.count > 0 else { return concurrency.limit }
         if slow.isAnswering(now: now) { return min(concurrency.limit + slow.count, concurrency.most) }
         return slow.count < inFlight ? concurrency.limit : min(max(concurrency.limit, inFlight + 1), concurrency.most)

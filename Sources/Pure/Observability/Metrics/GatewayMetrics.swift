@@ -23,6 +23,8 @@ public struct GatewayMetrics: Sendable {
     public let hubCalls: Family<Counter, 2>
     /// The duration of hub calls, by operation.
     public let hubCallDuration: Family<Histogram, 1>
+    /// 1 while the hub refuses every key of this gateway, or the right to manage devices, else 0.
+    public let hubKeyRefused: Gauge
     /// Calls with an `Idempotency-Key`, by answer: `first`, `replayed`, `mismatch`, `in_flight`.
     public let idempotencyKeys: Family<Counter, 1>
     /// Answers that could not be kept in the file of answers.
@@ -51,6 +53,8 @@ public struct GatewayMetrics: Sendable {
         hubCallDuration = registry.durations(
             "gateway_hub_call_duration_seconds", help: "How long a hub call takes.", labels: ["operation"],
             bounds: Histogram.requestBounds)
+        hubKeyRefused = registry.gauge(
+            "pushfan_gateway_hub_key_refused", help: "Whether the hub refuses every key that is set (1) or not (0).")
         idempotencyKeys = registry.counters(
             "gateway_idempotency_keys_total", help: "Calls with an Idempotency-Key, by what they got.", labels: ["outcome"])
         idempotencyLost = registry.counter(

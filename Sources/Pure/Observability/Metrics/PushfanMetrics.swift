@@ -37,6 +37,8 @@ public struct PushfanMetrics: Sendable {
     public let rateWait: Family<SecondsCounter, 1>
     /// The hub's circuit, by hub: 0 closed, 1 half-open, 2 open.
     public let circuitState: Family<Gauge, 1>
+    /// 1 while the last answer of the hub to each key of this worker was a refusal, else 0, by hub.
+    public let hubKeyRefused: Family<Gauge, 1>
     /// Connections that were opened, by hub.
     public let connectionsOpened: Family<Counter, 1>
     /// Connections closed before the hub closes them without a word, by hub.
@@ -134,6 +136,8 @@ public struct PushfanMetrics: Sendable {
         ) { SecondsCounter() }
         circuitState = registry.gauges(
             "circuit_state", help: "The hub's circuit: 0 closed, 1 half-open, 2 open.", labels: ["hub"])
+        hubKeyRefused = registry.gauges(
+            "hub_key_refused", help: "Whether the hub refuses every key that is set (1) or not (0).", labels: ["hub"])
         connectionsOpened = registry.counters(
             "connections_opened_total", help: "Connections to the hub that were opened.", labels: ["hub"])
         connectionsRetired = registry.counters(

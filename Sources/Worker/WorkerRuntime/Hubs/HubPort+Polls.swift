@@ -22,9 +22,9 @@ extension HubPort {
         let reply = HubAnswer(answer, now: time.milliseconds)
         metrics.polled(status: reply.status)
         if reply.status == 401 {
-            _ = client.rejected(token: serial)
+            if !tokenRefused(serial, log: log) { standing.noteFailure("it answers 401", isProof: true) }
         } else {
-            client.accepted(token: serial)
+            tokenAccepted(serial)
         }
         var telemetry: NotificationTelemetry?
         if reply.status == 200 {

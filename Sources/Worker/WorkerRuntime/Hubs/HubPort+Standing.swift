@@ -26,7 +26,7 @@ extension HubPort {
     /// Notes what an answer to a send says of the hub's standing.
     func noteStanding(_ reply: HubAnswer, isRefused: Bool) {
         if isRefused || reply.status == 404 {
-            standing.noteFailure("it answers \(reply.status)")
+            standing.noteFailure("it answers \(reply.status)", isProof: reply.status == 401)
         } else if reply.hint == .notTheHub {
             standing.noteFailure("what answers \(reply.status) is no hub")
         } else if reply.status < 500 {
@@ -106,7 +106,7 @@ extension HubPort {
         // Its connections were closed, which says nothing of the hub.
         guard !isRetired else { return }
         let before = limits.circuit.state
-        let finding = finding(outcome, to: question, wallClock: wallClock)
+        let finding = finding(outcome, to: question, wallClock: wallClock, log: log)
         switch (question.probe, finding?.isProof) {
         case (let probe?, true?): limits.circuit.succeeded(probe, now: now)
         case (let probe?, false?): limits.circuit.noteFailure(probe, now: now, using: &generator)
@@ -121,7 +121,7 @@ extension HubPort {
 
     /// The finding from an answer, or from the lack of one. Nil when the token was refused and the next one is tried.
     private func finding(
-        _ outcome: consuming Completion.Outcome, to question: Question, wallClock: Timestamp
+        _ outcome: consuming Completion.Outcome, to question: Question, wallClock: Timestamp, log: Log
     ) -> HubFinding? {
         switch consume outcome {
         case .answer(let answer):
@@ -131,10 +131,10 @@ extension HubPort {
                 status: reply.status, detail: detail, asksToWait: reply.retryAfter != nil, isHubs: !reply.isPage)
             connections.recycle(answer)
             guard finding.kind == .keyRefused else {
-                if !reply.isPage { client.accepted(token: question.tokenSerial) }
+                if !reply.isPage { tokenAccepted(question.tokenSerial) }
                 return finding
             }
-            return client.rejected(token: question.tokenSerial).allowsRetry ? nil : finding
+            return tokenRefused(question.tokenSerial, log: log) ? nil : finding
         case .failure(let failure):
             let isTrust = failure.reason == .certificate || failure.reason == .tls
             return HubFinding(unanswered: failure.description, isTrust: isTrust)

@@ -156,6 +156,7 @@ final class HubPort {
     /// Publishes what limits calls, and what the connections count by themselves. `seconds` is how long the oldest call waits.
     func noteLimits(oldestWaiting seconds: Double) {
         metrics.noteLimits(limits, oldestWaiting: seconds)
+        metrics.noteKey(isRefused: client.isKeyRefused)
         metrics.noteConnections(of: connections)
     }
 }

@@ -112,7 +112,7 @@ extension WorkerLoop {
 
     /// Ends a call because its request is of no use any more.
     func expire(_ flight: Flight, call index: Int) {
-        let isHeld = expiredOnHold(flight)
+        let isHeld = wasHeld(flight, at: flight.request.expiresAt)
         end(
             flight, call: index, as: .expired, code: isHeld ? .expiredOnHold : .expiredInQueue,
             detail: isHeld ? "the request expired while a hold stood" : "the request expired before the hub had taken it")

@@ -14,8 +14,9 @@ extension WorkerLoop {
         facts.finishedCount += 1
         let conclusion = recorders.finish(flight, hub: ports.hubMember(of: flight), now: wallClock, into: &outbox)
         if flight.request.options.trackOutcome ?? ports[flight.route.port].settings.tracksOutcomes { track(flight) }
+        let published = flight.place.origin.timestamp
         ports[flight.route.port].metrics.finished(
-            conclusion, nanoseconds: wallClock.nanoseconds(since: flight.place.origin.timestamp))
+            conclusion, nanoseconds: wallClock.nanoseconds(since: published), isPublishedOnHold: wasHeld(flight, at: published))
         if log.isEnabled(.info) {
             log.info(
                 .requestFinished, "a request has its final result",

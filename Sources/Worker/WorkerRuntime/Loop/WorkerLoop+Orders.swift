@@ -45,11 +45,11 @@ extension WorkerLoop {
         flight.route.fault == nil && flight.route.spread == nil ? ports.peek(at: flight.route.port).name : nil
     }
 
-    /// True if a request expired while a hold concerned it.
-    func expiredOnHold(_ flight: Flight) -> Bool {
-        guard let expiry = flight.request.expiresAt else { return false }
+    /// True if a hold concerned a request at a moment, also one that has ended since.
+    func wasHeld(_ flight: Flight, at moment: Timestamp?) -> Bool {
+        guard let moment, controlTopic.orders.knowsHolds else { return false }
         let (hub, lane) = (hubName(of: flight), flight.route.lane.name)
-        return lend(&flight.request) { controlTopic.orders.held($0, hub: hub, lane: lane, at: expiry) }
+        return lend(&flight.request) { controlTopic.orders.held($0, hub: hub, lane: lane, at: moment) }
     }
 
     /// True if the first record of a delay lane's partition is examined before its time.

@@ -127,7 +127,7 @@ extension WorkerLoop {
 
     private func answered(_ flight: Flight, call index: Int, answer: borrowing Answer, from port: HubPort) {
         let reply = port.read(answer, now: wallClock)
-        let verdict = CallVerdict(of: reply.result)
+        let verdict = port.verdict(on: reply, token: flight.work.calls[index].tokenSerial, log: log)
         flight.noteAnswer(reply, toCall: index, text: answer)
         var attempt = flight.endAttempt(atCall: index, verdict: verdict, now: now)
         attempt.httpStatus = reply.status
@@ -157,7 +157,7 @@ extension WorkerLoop {
         _ flight: Flight, verdict: CallVerdict, after ended: DeliveryReport.Attempt, floor: Int64, at port: HubPort
     ) {
         var attempt = ended
-        let decision = nextAttempt(of: flight, call: attempt.call, after: verdict, floor: floor, at: port)
+        let decision = nextAttempt(of: flight, call: attempt.call, after: verdict, floor: floor)
         if case .retry(let wait) = decision, flight.work.cancellation == nil { attempt.backoff = wait }
         if attempt.backoff == nil || !Sabotage.isOn(.retryUnrecorded) { flight.report.add(attempt) }
         switch decision {
@@ -172,14 +172,12 @@ extension WorkerLoop {
     }
 
     private func nextAttempt(
-        of flight: Flight, call index: Int, after verdict: CallVerdict, floor: Int64, at port: HubPort
+        of flight: Flight, call index: Int, after verdict: CallVerdict, floor: Int64
     ) -> RetrySchedule.Decision {
         // The answer to nearly all calls.
         if case .never = verdict.retry { return .exhausted }
-        let isRefused =
-            verdict.retry == .reauthenticate && !port.client.rejected(token: flight.work.calls[index].tokenSerial).allowsRetry
         return configuration.retry.next(
-            after: isRefused ? .never : verdict.retry, attempt: flight.work.calls[index].attempt,
+            after: verdict.retry, attempt: flight.work.calls[index].attempt,
             limit: flight.request.options.maxAttempts, stopsIfAmbiguous: flight.request.options.onAmbiguous == .stop,
             floor: floor, now: wallClock, expiry: flight.request.expiresAt, using: &ports.generator)
     }

@@ -154,7 +154,7 @@ extension WorkerLoop {
             // A fault of a request is worth more to its publisher than that it came too late.
             let isTooLate = flight.request.expiresAt.map { $0 <= wallClock } ?? false
             if isTooLate, flight.wait.delayed == nil, flight.work.calls.isEmpty || !mayHaveBeenBegun(flight) {
-                let isHeld = expiredOnHold(flight)
+                let isHeld = wasHeld(flight, at: flight.request.expiresAt)
                 let message = isHeld ? "The request expired while a hold stood." : "The request expired before it was read."
                 throw RequestFault(isHeld ? .expiredOnHold : .expiredInQueue, at: "", message: message)
             }

@@ -13,6 +13,7 @@ final class HubMetrics {
     private let oldestWaiting: GaugeShare
     private let sendLimit: GaugeShare
     private let circuitState: GaugeShare
+    private let keyRefused: GaugeShare
     private let inFlight: GaugeShare
     private let retryQueue: GaugeShare
     private var turn = (inFlight: 0, waiting: 0)
@@ -41,6 +42,7 @@ final class HubMetrics {
         oldestWaiting = gauges.oldestWaiting.share(of: loop)
         sendLimit = gauges.sendLimit.share(of: loop)
         circuitState = gauges.circuitState.share(of: loop)
+        keyRefused = gauges.keyRefused.share(of: loop)
         inFlight = gauges.inFlight.share(of: loop)
         retryQueue = gauges.retryQueue.share(of: loop)
         throttled = metrics.throttledTime.series([hub])
@@ -94,14 +96,15 @@ final class HubMetrics {
         metrics.sends.series([hub, Self.name(of: platform), reason]).increment()
     }
 
-    /// Counts a request that has its final result, and the time since it was published. None when that is yet to come.
-    func finished(_ conclusion: Conclusion, nanoseconds: Int64) {
+    /// Counts a request that has its final result, and the time since it was published, none when that is yet to come. The time of one that
+    /// a hold kept from its publication on tells nothing of hub and workers, and is left out.
+    func finished(_ conclusion: Conclusion, nanoseconds: Int64, isPublishedOnHold: Bool = false) {
         let outcome = conclusion.outcome
         tally.noteResult(conclusion.state, milliseconds: nanoseconds / 1_000_000)
         if latestFinished?.outcome != outcome { latestFinished = finishedByOutcome[outcome].map { (outcome, $0) } }
         latestFinished?.counter.increment()
         if outcome == .expired, conclusion.code == .expiredOnHold { metrics.expiredOnHold.series([hub]).increment() }
-        publishToFinal.observe(nanoseconds: max(0, nanoseconds))
+        if !isPublishedOnHold { publishToFinal.observe(nanoseconds: max(0, nanoseconds)) }
     }
 
     /// Counts a telemetry poll that was answered.
@@ -150,6 +153,9 @@ final class HubMetrics {
         waitedBefore = present.waitedNanoseconds
     }
 
+    /// Publishes whether the hub refuses every key.
+    func noteKey(isRefused: Bool) { keyRefused.set(isRefused ? 1 : 0) }
+
     /// Publishes what the hub's connections count by themselves.
     func noteConnections(of pool: ConnectionPool) {
         opened.reach(pool.connectionsOpened)
@@ -162,6 +168,7 @@ final class HubMetrics {
         oldestWaiting.set(0.0)
         sendLimit.set(0)
         circuitState.set(0)
+        keyRefused.set(0)
         inFlight.set(0)
         retryQueue.set(0)
         rate?.limit.set(0)

@@ -48,6 +48,7 @@ struct HubGauges: Sendable {
     let oldestWaiting: SharedGauge
     let sendLimit: SharedGauge
     let circuitState: SharedGauge
+    let keyRefused: SharedGauge
     let inFlight: SharedGauge
     let retryQueue: SharedGauge
     /// None for a hub whose rate has no limit.
@@ -57,6 +58,7 @@ struct HubGauges: Sendable {
         oldestWaiting = SharedGauge(metrics.oldestWaiting.series([hub]), loops: loops, combination: .largest)
         sendLimit = SharedGauge(metrics.sendLimit.series([hub]), loops: loops, combination: .sum)
         circuitState = SharedGauge(metrics.circuitState.series([hub]), loops: loops, combination: .largest)
+        keyRefused = SharedGauge(metrics.hubKeyRefused.series([hub]), loops: loops, combination: .largest)
         inFlight = SharedGauge(metrics.inflightSends.series([hub]), loops: loops, combination: .sum)
         retryQueue = SharedGauge(metrics.retryQueue.series([hub]), loops: loops, combination: .sum)
     }

@@ -64,6 +64,24 @@ struct HubLimitsTests {
         #expect(mayStart == expected, sourceLocation: place)
     }
 
+    @Test func whileTheKeyIsInDoubtOneCallGoesAtATime() {
+        var limits = HubLimits(concurrency: ConcurrencyLimit(most: 64, isAdaptive: false))
+        func begin() -> Bool {
+            guard limits.mayStart(now: .at(1)) else { return false }
+            _ = limits.started(now: .at(1))
+            return true
+        }
+        for _ in 0..<8 { #expect(begin()) }
+        limits.isKeyInDoubt = true
+        for _ in 0..<8 {
+            #expect(!begin())
+            limits.noteEnd(startedAt: .at(1))
+        }
+        #expect(begin() && !begin())
+        limits.isKeyInDoubt = false
+        #expect(begin())
+    }
+
     @Test func aWaitEndsWhenTheLastOfItsReasonsDoes() {
         var limits = HubLimits(
             concurrency: ConcurrencyLimit(most: 2), rate: RateLimit(callsPerSecond: 1, member: 1, now: 0))

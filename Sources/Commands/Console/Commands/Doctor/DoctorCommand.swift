@@ -41,7 +41,9 @@ private enum DoctorCommand {
         let kafka = KafkaExamination(
             context, terms: settings.groupTerms, demands: settings.brokerDemands,
             loops: role == .worker ? settings.loopIdentity : nil, rights: rights,
-            probesWriting: invocation.arguments.has("probe-writing"))
+            probesWriting: invocation.arguments.has("probe-writing"),
+            places: KafkaPlaces(
+                brokers: settings.place(of: "kafka.bootstrap_servers"), properties: settings.place(of: "kafka.properties")))
         let callsHubs = role == .worker || role == .gateway
         let hubs = callsHubs ? settings.allHubs : []
         let limits = role == .worker ? [LimitFindings.of(.current(), needed: settings.descriptorsNeeded)] : []

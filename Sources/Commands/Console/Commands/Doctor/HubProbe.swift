@@ -25,20 +25,22 @@ enum HubProbe {
             hub: "\(hub.endpoint.authority)/\(hub.hub.text)",
             url: "\(hub.endpoint.scheme.rawValue)://\(hub.endpoint.authority)/", outcome: .failed(reason: "", detail: ""),
             tokenLifetime: hub.tokenLifetime.wholeMilliseconds)
+        facts.places.connectionString = settings.place(of: "connection_string", in: own)
+        facts.places.secondaryKey = settings.place(of: "secondary_key", in: own)
+        facts.places.name = settings.place(of: "name", in: own)
+        facts.places.authorityFile = settings.place(of: "ca_file", in: own)
         do {
-            var client = try HubClient(hub, userAgent: "pushfan/\(Program.version)")
-            var request = ByteWriter()
-            _ = try client.writeQuestion(now: now / 1000, into: &request)
             let connections = settings.connections(to: hub.endpoint, like: own)
             let choice = try connections.proxyChoice()
             facts.proxy = choice.proxy.map { "\($0) (\(choice.variable ?? own.path("proxy")))" }
             facts.ownProxy = choice.variable == nil ? choice.proxy.map { "\($0)" } : nil
             let peer = try WebPeer(
                 named: "the hub", configuration: connections, timeout: timeout, isCancelled: { Interruption.isRequested })
-            switch try peer.ask(request.bytes) {
-            case .answer(let answer): read(answer, now: now, &facts)
-            case .failure(let failure):
-                facts.outcome = .failed(reason: failure.reason.label, detail: Sanitised.line(failure.description))
+            facts.outcome = try question(to: hub, by: peer, now: now, dating: &facts)
+            if let other = hub.secondaryCredential, case .answered = facts.outcome {
+                var second = hub
+                second.credential = other
+                facts.secondOutcome = try question(to: second, by: peer, now: now, dating: &facts)
             }
         } catch let failure as JobFailure {
             facts.outcome = .misconfigured(CommandFailure(failure, brokers: "").message)
@@ -48,16 +50,31 @@ enum HubProbe {
         return facts
     }
 
-    private static func read(_ answer: Answer, now: Int64, _ facts: inout HubFacts) {
+    /// Asks with the first key of `hub`.
+    private static func question(
+        to hub: HubConfiguration, by peer: WebPeer, now: Int64, dating facts: inout HubFacts
+    ) throws -> HubFacts.Outcome {
+        var client = try HubClient(hub, userAgent: "pushfan/\(Program.version)")
+        var request = ByteWriter()
+        _ = try client.writeQuestion(now: now / 1000, into: &request)
+        switch try peer.ask(request.bytes) {
+        case .answer(let answer): return read(answer, now: now, dating: &facts)
+        case .failure(let failure):
+            return .failed(reason: failure.reason.label, detail: Sanitised.line(failure.description))
+        }
+    }
+
+    /// The outcome of an answer, whose date the facts get.
+    private static func read(_ answer: Answer, now: Int64, dating facts: inout HubFacts) -> HubFacts.Outcome {
         let said = HubAnswer(answer, now: now)
-        facts.outcome = .answered(
-            status: said.status, detail: said.detail.map { Sanitised.line(answer.string($0)) } ?? "",
-            isThrottled: said.retryAfter != nil, isHubs: !said.isPage)
         let ours = Timestamp(milliseconds: now)
         if let date = answer.string(of: "Date"), let theirs = RetryAfter.date(date, now: ours) {
             // The date's second may have begun up to 1 s before.
             let skew = theirs.milliseconds(since: ours)
             facts.skew = abs(skew) <= 1000 ? 0 : skew
         }
+        return .answered(
+            status: said.status, detail: said.detail.map { Sanitised.line(answer.string($0)) } ?? "",
+            isThrottled: said.retryAfter != nil, isHubs: !said.isPage)
     }
 }

@@ -148,21 +148,24 @@ public struct Orders: Sendable {
         ended.lazy.filter { $0.until > now }.compactMap { $0.release?.at }.max()
     }
 
-    /// True if a request expired while a hold concerned it, also one that has ended since.
+    /// True if a hold stands, or one is known that has ended.
+    public var knowsHolds: Bool { slows || !ended.isEmpty }
+
+    /// True if a hold concerned a request at a moment, such as that of its expiry, also one that has ended since.
     ///
     /// - Parameters:
     ///   - request: The request.
     ///   - hub: The name of the hub that its calls go to, or nil.
     ///   - lane: The word of its lane.
-    ///   - expiry: The moment of its expiry.
+    ///   - moment: The moment.
     /// - Returns: True if a hold stood then.
-    public func held(_ request: borrowing PushRequest, hub: String?, lane: String, at expiry: Timestamp) -> Bool {
-        guard slows || !ended.isEmpty else { return false }
-        for order in standing.values.joined() where order.stood(at: expiry) && order.scope.concerns(request, hub: hub, lane: lane)
+    public func held(_ request: borrowing PushRequest, hub: String?, lane: String, at moment: Timestamp) -> Bool {
+        guard knowsHolds else { return false }
+        for order in standing.values.joined() where order.stood(at: moment) && order.scope.concerns(request, hub: hub, lane: lane)
         {
             return true
         }
-        for order in ended where order.stood(at: expiry) && order.scope.concerns(request, hub: hub, lane: lane) { return true }
+        for order in ended where order.stood(at: moment) && order.scope.concerns(request, hub: hub, lane: lane) { return true }
         return false
     }
 
