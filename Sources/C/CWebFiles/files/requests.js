@@ -279,7 +279,7 @@ function open(view) {
     show(wrong, problem && problemNotice(problem))
   }
 
-  const call = ({filter, from, to, times}, cursor, limit = size) => listing('v1/requests', {filter, from: from || undefined, to: to || undefined, zone, times, limit, cursor})
+  const call = ({filter, from, to}, cursor, limit = size, times = '') => listing('v1/requests', {filter, from: from || undefined, to: to || undefined, zone, times: times || undefined, limit, cursor})
 
   async function load(wanted, cursor, isTyped) {
     const mine = ++turn, told = far.textContent
@@ -362,7 +362,7 @@ function open(view) {
     // Nothing new comes into a time that is over.
     if (!loaded || Date.parse(searched.to) < Date.now()) return []
     const since = (items[0] && moment(items[0])) ?? loaded
-    const page = await ask(call({...asked, filter: `${asked.filter} since:${since}`, from: '', times: 'published'}, undefined, 100), view.signal)
+    const page = await ask(call({...asked, filter: `${asked.filter} since:${since}`, from: ''}, undefined, 100, 'published'), view.signal)
     return page.items.map(key)
   }, () => items.map(key), async () => {
     await load(asked)
