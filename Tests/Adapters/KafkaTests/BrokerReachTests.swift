@@ -26,7 +26,7 @@ import Testing
             ([.request(fetch, at: 40), .request(metadata, at: 50), .response(metadata)], 0),
             // Members that others wait for.
             ([.request(join, at: 10)], 0), ([.request(sync, at: 10)], 0), ([.question(at: 10), .response(join)], 0),
-            // A broker that lets nobody in.
+            // A broker that lets no client in.
             ([.request(greeting, at: 10), .response(greeting)], 90), ([.question(at: 10), .response(handshake)], 90),
             ([.question(at: 10), .response(login)], 90), ([.question(at: 10), .response(greeting), .response(metadata)], 0),
         ] as [([Step], Int)])
@@ -58,7 +58,12 @@ import Testing
     private let clock = Clock()
     private let watch: BrokerWatch
 
-    init() { watch = BrokerWatch { [clock] in clock.now } say: { _ in } }
+    init() {
+        watch = BrokerWatch { [clock] in
+            clock.now
+        } say: { _ in
+        }
+    }
 
     private func admin(_ configuration: KafkaConfiguration) throws -> TopicAdmin {
         var configuration = configuration

@@ -19,7 +19,12 @@ struct SilentBrokersTests {
     private let ahead = Ahead()
     private let watch: BrokerWatch
 
-    init() { watch = BrokerWatch { [ahead] in ahead.now } say: { _ in } }
+    init() {
+        watch = BrokerWatch { [ahead] in
+            ahead.now
+        } say: { _ in
+        }
+    }
 
     /// The samples of a metric.
     private static func samples(_ bench: Bench, _ name: String) -> [Double] {

@@ -3,12 +3,12 @@
 /// The silence counts from the first question without an answer. So a process that asks nothing for a while is not taken for one whose
 /// brokers are away, and one that waits is so at once.
 public struct BrokerReach: Sendable, Equatable {
-    /// What a kind of request says of its broker, by its number in Kafka's protocol.
+    /// The meaning of a kind of request, by its number in Kafka's protocol.
     private enum Kind {
         case question
         /// The answer comes when all members are there, which may take a minute.
         case wait
-        /// A broker answers also when it lets nobody in.
+        /// A broker answers also when it lets no client in.
         case greeting
 
         init(number: Int16) {

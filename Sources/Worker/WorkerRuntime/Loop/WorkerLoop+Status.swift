@@ -23,8 +23,8 @@ extension WorkerLoop {
     /// Says how many records were not read yet, and of each topic since when the first of them waits. In a delay lane that is the next
     /// one to go on, and it waits from when it is due.
     ///
-    /// Only those partitions are measured whose lag may have changed, or of which something waits; and all as long as brokers are silent, and
-    /// once behind that.
+    /// Only those partitions are measured whose lag may have changed, or of which something waits, but all of them as long as brokers are
+    /// silent, and once behind that.
     func measureLag() {
         marks.addSome()
         if facts.sight.isBlind { for slot in partitions.indices { marks.noteArrivals(slot) } }

@@ -36,6 +36,7 @@ struct KnownWait: Equatable {
     ///   - moment: The time since which it waits as far as is seen now, not before `now` if nothing does.
     ///   - isBlind: Whether more may wait than is seen.
     ///   - now: The present moment.
+    /// - Returns: The seconds, or nil.
     mutating func seconds(since moment: Timestamp, isBlind: Bool, now: Timestamp) -> Double? {
         let seen = moment < now ? moment : nil
         since = isBlind ? [since, seen].compactMap(\.self).min() : seen
