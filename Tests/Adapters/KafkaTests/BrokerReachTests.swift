@@ -68,6 +68,8 @@ import Testing
     private func admin(_ configuration: KafkaConfiguration) throws -> TopicAdmin {
         var configuration = configuration
         configuration.watch = watch
+        // The time after which a connection is made anew.
+        configuration.properties.append(.init(key: "socket.timeout.ms", value: "1000"))
         return try TopicAdmin(configuration)
     }
 
