@@ -66,7 +66,9 @@ struct GatewayProgram {
         ProcessFigures.begin()
         let health = Health()
         services = GatewayServices(
-            metrics: GatewayMetrics(build: .ofProgram) { ProcessFigures.read(health) }, log: log, health: health)
+            metrics: GatewayMetrics(build: .ofProgram) { [watch = settings.brokerWatch] in
+                ProcessFigures.read(health, watch: watch)
+            }, log: log, health: health)
         supervision = Supervision(ServiceManager(variables: invocation.surroundings.environment), health: health)
     }
 

@@ -1,6 +1,7 @@
 import Basics
 import EventLoop
 import Glibc
+import Kafka
 import Observability
 
 /// The process's own figures, read from the kernel for each scrape.
@@ -14,8 +15,9 @@ enum ProcessFigures {
     /// Notes the start. Called once, early.
     static func begin() { _ = startTime }
 
-    static func read(_ health: Health) -> ProcessReadings {
+    static func read(_ health: Health, watch: BrokerWatch? = nil) -> ProcessReadings {
         var readings = ProcessReadings()
+        readings.kafkaUnreachableSeconds = watch.map { $0.silence / .seconds(1) }
         readings.readiness = health.report(.ready, now: MonotonicTime.now().nanoseconds).passes ? 1 : 0
         var usage = rusage()
         if getrusage(RUSAGE_SELF.rawValue, &usage) == 0 {

@@ -67,7 +67,9 @@ struct WorkerProgram {
         }
         DescriptorLimit.raise()
         ProcessFigures.begin()
-        metrics = PushfanMetrics(build: .ofProgram, process: { [health] in ProcessFigures.read(health) })
+        metrics = PushfanMetrics(build: .ofProgram) { [health, watch = settings.brokerWatch] in
+            ProcessFigures.read(health, watch: watch)
+        }
     }
 
     func run() throws(CommandFailure) -> ExitCode {

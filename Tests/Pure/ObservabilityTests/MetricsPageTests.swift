@@ -20,7 +20,9 @@ import Testing
         #expect(difference == nil)
     }
 
-    private static func isOfTheProcess(_ row: [String]) -> Bool { row[0].hasPrefix("`process_") || row[0] == "`pushfan_ready`" }
+    private static func isOfTheProcess(_ row: [String]) -> Bool {
+        row[0].hasPrefix("`process_") || ["`pushfan_ready`", "`pushfan_kafka_unreachable_seconds`"].contains(row[0])
+    }
 
     /// Name, type, labels and help of each metric, in the order in which they are published.
     private static func rows(_ registry: MetricsRegistry) -> [[String]] {

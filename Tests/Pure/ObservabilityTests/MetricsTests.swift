@@ -28,6 +28,18 @@ import Testing
         #expect(gauge.value == 20_009)
     }
 
+    @Test func aGaugeThatWasClearedHasNoSampleUntilItIsSet() {
+        let registry = MetricsRegistry()
+        let family = registry.family("g", help: "G.", labels: ["topic"]) { Gauge() }
+        let (one, other) = (family.series(["a"]), family.series(["b"]))
+        one.set(5)
+        other.clear()
+        #expect(!text(registry).contains("b") && text(registry).contains("g{topic=\"a\"} 5\n") && other.value.isNaN)
+        one.set(.nan)
+        other.set(0)
+        #expect(text(registry).contains("g{topic=\"a\"} NaN\n") && text(registry).contains("g{topic=\"b\"} 0\n"))
+    }
+
     @Test func secondsCounterNeverFalls() {
         let counter = SecondsCounter()
         counter.add(nanoseconds: 1_500_000_000)

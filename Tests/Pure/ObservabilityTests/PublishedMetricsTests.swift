@@ -7,6 +7,7 @@ import Testing
         let metrics = PushfanMetrics(build: BuildFacts(version: "1.0", swift: "6.3")) {
             var readings = ProcessReadings()
             readings.readiness = 1
+            readings.kafkaUnreachableSeconds = 12.5
             readings.cpuSeconds = 1.25
             readings.residentMemoryBytes = 4096
             readings.openFileDescriptors = 12
@@ -152,6 +153,7 @@ import Testing
         ("pushfan_unknown_fields_total", "counter", []),
         ("pushfan_requests_elsewhere_total", "counter", []),
         ("pushfan_ready", "gauge", []),
+        ("pushfan_kafka_unreachable_seconds", "gauge", []),
         ("process_cpu_seconds_total", "counter", []),
         ("process_resident_memory_bytes", "gauge", []),
         ("process_open_fds", "gauge", []),

@@ -109,4 +109,18 @@ struct LoopsTests {
             #expect(String(decoding: bytes, as: UTF8.self).contains("\ntest_gauge \(expected)\n"))
         }
     }
+
+    @Test func aGaugeOfLoopsHasNoValueBeforeOneKnowsItsOwn() {
+        for loops in [1, 2] {
+            let gauge = Gauge()
+            let shared = SharedGauge(gauge, loops: loops, combination: .largest, isKnown: false)
+            #expect(gauge.value.isNaN)
+            shared.share(of: 0).set(3)
+            #expect(gauge.value == 3)
+            shared.share(of: loops - 1).set(nil)
+            #expect(loops == 1 ? gauge.value.isNaN : gauge.value == 3)
+            shared.share(of: 0).set(nil)
+            #expect(gauge.value.isNaN)
+        }
+    }
 }

@@ -1,7 +1,8 @@
 import Dispatch
 import Synchronization
 
-/// Hears from clients if a broker has answered, and has it said when none does. One for all clients of a program, on any thread.
+/// Hears from clients if a broker has answered, has it said when none does at the start, and knows for how long none has. One for all clients
+/// of a program, on any thread.
 public final class BrokerWatch: Sendable {
     /// A notice that must be given, and the brokers that it is about.
     public struct Notice: Sendable, Equatable {
@@ -50,6 +51,8 @@ public final class BrokerWatch: Sendable {
     private let isOther = Atomic<Bool>(false)
     /// Protects it, and keeps notices in their order. `say` is called while it is held, so that must not come back here.
     private let state = Mutex(State())
+    /// Nothing but the clock is asked while it is held.
+    private let reach = Mutex(BrokerReach())
 
     /// A watch that has heard nothing yet.
     ///
@@ -68,6 +71,9 @@ public final class BrokerWatch: Sendable {
     /// True while brokers are being asked, and none has answered yet.
     public var isWaiting: Bool { !isOver.load(ordering: .relaxed) }
 
+    /// The time for which no broker has answered any client, or zero. It goes on also when the watch has ended.
+    public var silence: Duration { reach.withLock { $0.silence(at: now()) } }
+
     /// Ends it: nothing is said any more.
     public func end() {
         finish { silence in
@@ -78,6 +84,7 @@ public final class BrokerWatch: Sendable {
 
     /// Notes that the brokers at `addresses` are asked from now on.
     func asked(_ addresses: String) {
+        noteUnanswered()
         guard isWaiting else { return }
         state.withLock { state in
             guard state.silence.asked(at: now()) else { return }
@@ -92,6 +99,7 @@ public final class BrokerWatch: Sendable {
 
     /// Notes that a question got no answer, or a connection has failed.
     func noteFailure(_ cause: BrokerFailure.Cause?) {
+        noteUnanswered()
         guard isWaiting else { return }
         state.withLock { $0.silence.noteFailure(cause) }
         check()
@@ -99,9 +107,19 @@ public final class BrokerWatch: Sendable {
 
     /// Notes that a broker has answered.
     func answered() {
+        reach.withLock { $0.noteAnswer() }
         guard isWaiting else { return }
         finish { $0.answered() }
     }
+
+    /// Notes that a request has left a client, of a kind by its number in Kafka's protocol.
+    func noteRequest(kind: Int16) { reach.withLock { $0.noteRequest(kind: kind, at: now()) } }
+
+    /// Notes that a broker has answered a request, of a kind by its number in Kafka's protocol.
+    func noteResponse(kind: Int16) { reach.withLock { $0.noteResponse(kind: kind) } }
+
+    /// Notes that a question has no answer so far.
+    func noteUnanswered() { reach.withLock { $0.noteQuestion(at: now()) } }
 
     /// The reason that no client may go on: another cluster has answered than the first. Nil while none has.
     public var clusterFailure: KafkaError? {

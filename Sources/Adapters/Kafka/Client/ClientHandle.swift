@@ -24,6 +24,7 @@ final class ClientHandle: @unchecked Sendable {
     init(_ type: rd_kafka_type_t, settings: ClientSettings, inbox: ClientInbox?) throws(KafkaError) {
         // Whatever the library would print before anybody reads its queue must not reach the standard error stream.
         settings.withConf { conf in
+            settings.diagnosis.watch?.register(in: conf)
             guard let inbox else { return rd_kafka_conf_set_log_cb(conf, discardLog) }
             rd_kafka_conf_set_log_cb(conf, receiveLog)
             inbox.register(in: conf)
@@ -40,14 +41,14 @@ final class ClientHandle: @unchecked Sendable {
 
     deinit {
         topics.withLock { for topic in $0 { rd_kafka_topic_destroy(topic.pointer) } }
-        let (client, inbox) = (UnfreedClient(pointer: pointer), inbox)
+        let (client, inbox, watch) = (UnfreedClient(pointer: pointer), inbox, diagnosis.watch)
         let isFreed = KafkaLibrary.frees.make {
             // A consumer was closed before, or is not to be waited for; the flag means nothing to a producer.
             rd_kafka_destroy_flags(client.pointer, Int32(RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE))
-            // The library's callbacks need it until then.
-            withExtendedLifetime(inbox) {}
+            // The library's callbacks need them until then.
+            withExtendedLifetime((inbox, watch)) {}
         }
-        if !isFreed { diagnosis.watch?.leftUnfreed() }
+        if !isFreed { watch?.leftUnfreed() }
     }
 
     /// True if properties or certificates have changed since it was made, so that another must take its place.

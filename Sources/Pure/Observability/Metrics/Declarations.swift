@@ -29,6 +29,9 @@ extension PushfanMetrics {
         registry.reading("pushfan_ready", help: "Whether the process can work (1) or not (0), as `/readyz` says.", type: .gauge) {
             process().readiness
         }
+        registry.reading(
+            "pushfan_kafka_unreachable_seconds", help: "How long no broker has answered; 0 while one does.", type: .gauge
+        ) { process().kafkaUnreachableSeconds }
         registry.reading("process_cpu_seconds_total", help: "Processor time used, in seconds.", type: .counter) {
             process().cpuSeconds
         }

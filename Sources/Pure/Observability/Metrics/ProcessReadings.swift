@@ -20,6 +20,8 @@ public struct BuildFacts: Sendable {
 public struct ProcessReadings: Sendable {
     /// 1 where `/readyz` passes, else 0.
     public var readiness: Double?
+    /// The seconds for which no broker has answered, 0 while one does.
+    public var kafkaUnreachableSeconds: Double?
     /// Processor time used, user and system, in seconds.
     public var cpuSeconds: Double?
     /// Memory held in RAM, in bytes.

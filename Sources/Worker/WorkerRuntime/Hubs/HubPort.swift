@@ -153,9 +153,11 @@ final class HubPort {
         health.leave()
     }
 
-    /// Publishes what limits calls, and what the connections count by themselves. `seconds` is how long the oldest call waits.
-    func noteLimits(oldestWaiting seconds: Double) {
-        metrics.noteLimits(limits, oldestWaiting: seconds)
+    /// Publishes since when the oldest request waits, what limits calls, and what the connections count by themselves. `isBlind` if more may
+    /// wait than is seen.
+    func noteSecond(oldest: Timestamp, isBlind: Bool, at now: Timestamp) {
+        metrics.noteOldest(oldest, isBlind: isBlind, at: now)
+        metrics.noteLimits(limits)
         metrics.noteKey(isRefused: client.isKeyRefused)
         metrics.noteConnections(of: connections)
     }

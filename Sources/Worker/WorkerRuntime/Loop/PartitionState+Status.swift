@@ -79,6 +79,11 @@ extension PartitionState {
         return count
     }
 
+    /// Shows no lag where none is seen, because no broker says that there is none.
+    mutating func hideUnknownLag() {
+        if lag.value == 0 { lag.clear() }
+    }
+
     /// The entry in the status.
     ///
     /// - Parameters:

@@ -23,15 +23,18 @@ extension WorkerLoop {
     /// Says how many records were not read yet, and of each topic since when the first of them waits. In a delay lane that is the next
     /// one to go on, and it waits from when it is due.
     ///
-    /// Only those partitions are measured whose lag may have changed, or of which something waits.
+    /// Only those partitions are measured whose lag may have changed, or of which something waits, but all of them as long as brokers are
+    /// silent, and once behind that.
     func measureLag() {
         marks.addSome()
+        if facts.sight.isBlind { for slot in partitions.indices { marks.noteArrivals(slot) } }
+        facts.sight.note(
+            silence: configuration.kafka.watch?.silence ?? .zero, begunAt: membership.begunAt,
+            ownsPartitions: membership.ownsPartitions)
         var backlog = Backlog(delayCount: configuration.topics.delays.count, now: wallClock)
         for slot in marks.changed.slots { measure(slot, into: &backlog) }
-        for lane in Lane.allCases { metrics.lagSeconds(of: lane).set(wallClock.seconds(since: backlog.requests[lane.rawValue])) }
-        for delay in backlog.delays.indices {
-            metrics.lagSeconds(ofDelay: delay).set(wallClock.seconds(since: backlog.delays[delay]))
-        }
+        metrics.show(backlog, isBlind: facts.sight.isBlind, at: wallClock)
+        if facts.sight.isBlind { for slot in partitions.indices { partitions[slot].hideUnknownLag() } }
         facts.note(backlog, now: now)
         if ports.areSeveral { room.update(waits: facts.waits) }
         health.noteOpen(backlog.open)

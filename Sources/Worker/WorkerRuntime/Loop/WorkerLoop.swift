@@ -179,7 +179,7 @@ final class WorkerLoop {
         watchReserves()
         ports.closeRetired()
         for (port, oldest) in zip(ports, oldestWaiting()) where !port.isRetired {
-            port.noteLimits(oldestWaiting: wallClock.seconds(since: oldest))
+            port.noteSecond(oldest: oldest, isBlind: facts.sight.isBlind, at: wallClock)
         }
         perform(membership.secondPassed(isBrokerDoubtful: health.isBrokerDoubtful, now: now))
         noteLeft()

@@ -10,7 +10,7 @@ final class HubMetrics {
     /// The calls of this loop that were answered, or failed.
     private(set) var callCount: Int64 = 0
     private let hub: String
-    private let oldestWaiting: GaugeShare
+    private var oldestWaiting: WaitGauge
     private let sendLimit: GaugeShare
     private let circuitState: GaugeShare
     private let keyRefused: GaugeShare
@@ -39,7 +39,7 @@ final class HubMetrics {
         self.metrics = metrics
         self.tally = tally
         self.hub = hub
-        oldestWaiting = gauges.oldestWaiting.share(of: loop)
+        oldestWaiting = WaitGauge(gauges.oldestWaiting.share(of: loop))
         sendLimit = gauges.sendLimit.share(of: loop)
         circuitState = gauges.circuitState.share(of: loop)
         keyRefused = gauges.keyRefused.share(of: loop)
@@ -142,9 +142,13 @@ final class HubMetrics {
         }
     }
 
-    /// Publishes what limits the hub's calls at present, and for how many seconds the oldest request has been waiting.
-    func noteLimits(_ limits: borrowing HubLimits, oldestWaiting seconds: Double) {
-        oldestWaiting.set(seconds)
+    /// Publishes since when the oldest request waits. `isBlind` if more may wait than is seen.
+    func noteOldest(_ moment: Timestamp, isBlind: Bool, at now: Timestamp) {
+        oldestWaiting.show(since: moment, isBlind: isBlind, at: now)
+    }
+
+    /// Publishes what limits the hub's calls at present.
+    func noteLimits(_ limits: borrowing HubLimits) {
         sendLimit.set(limits.concurrency.limit)
         circuitState.set(limits.circuit.state.code)
         guard let present = limits.rate, let rate else { return }
@@ -165,7 +169,7 @@ final class HubMetrics {
 
     /// Takes this loop's part out of what shows the present, when the hub is not used any more.
     func retire() {
-        oldestWaiting.set(0.0)
+        oldestWaiting.retire()
         sendLimit.set(0)
         circuitState.set(0)
         keyRefused.set(0)

@@ -1,5 +1,6 @@
 import Delivery
 import Observability
+import PushModel
 import Synchronization
 
 /// The gauges that show all loops of a process together.
@@ -25,7 +26,7 @@ final class LoopGauges: Sendable {
         unknownHubs = UnknownHubGauges(metrics.unknownHubWaiting, loops: loops)
         orders = OrderGauges(metrics, loops: loops)
         func lag(of topic: String) -> SharedGauge {
-            SharedGauge(metrics.consumerLagSeconds.series([topic]), loops: loops, combination: .largest)
+            SharedGauge(metrics.consumerLagSeconds.series([topic]), loops: loops, combination: .largest, isKnown: false)
         }
         lagSeconds = Lane.allCases.map { lag(of: topics.requests(of: $0)) }
         delayedLagSeconds = topics.delays.map(lag)
@@ -55,7 +56,8 @@ struct HubGauges: Sendable {
     fileprivate(set) var rateLimit: SharedGauge?
 
     fileprivate init(_ metrics: PushfanMetrics, hub: String, loops: Int) {
-        oldestWaiting = SharedGauge(metrics.oldestWaiting.series([hub]), loops: loops, combination: .largest)
+        oldestWaiting = SharedGauge(
+            metrics.oldestWaiting.series([hub]), loops: loops, combination: .largest, isKnown: false)
         sendLimit = SharedGauge(metrics.sendLimit.series([hub]), loops: loops, combination: .sum)
         circuitState = SharedGauge(metrics.circuitState.series([hub]), loops: loops, combination: .largest)
         keyRefused = SharedGauge(metrics.hubKeyRefused.series([hub]), loops: loops, combination: .largest)
@@ -98,25 +100,29 @@ final class SharedGauge: Sendable {
 
     private let gauge: Gauge
     private let combination: Combination
-    /// Each loop's value. None with a single loop, whose value is the gauge's.
-    private let values: Mutex<[Double]>
+    /// Each loop's value, nil where it is not known. None with a single loop, whose value is the gauge's.
+    private let values: Mutex<[Double?]>
 
-    init(_ gauge: Gauge, loops: Int, combination: Combination) {
+    /// A gauge that is 0, or without a value before a loop knows its own.
+    init(_ gauge: Gauge, loops: Int, combination: Combination, isKnown: Bool = true) {
         self.gauge = gauge
         self.combination = combination
-        values = Mutex(loops > 1 ? Array(repeating: 0, count: loops) : [])
+        values = Mutex(loops > 1 ? Array(repeating: isKnown ? 0 : nil, count: loops) : [])
+        if !isKnown { gauge.clear() }
     }
 
-    /// Replaces what loop `loop`, from 0, contributes.
-    func set(_ value: Double, loop: Int) {
+    /// Replaces what loop `loop`, from 0, contributes. Nil if it does not know. Without any that knows, the gauge has no value.
+    func set(_ value: Double?, loop: Int) {
         values.withLock { values in
-            guard !values.isEmpty else {
-                gauge.set(value)
-                return
-            }
+            guard !values.isEmpty else { return show(value) }
             values[loop] = value
-            gauge.set(combination == .sum ? values.reduce(0, +) : values.max() ?? 0)
+            let known = values.compactMap(\.self)
+            show(combination == .sum && !known.isEmpty ? known.reduce(0, +) : known.max())
         }
+    }
+
+    private func show(_ value: Double?) {
+        if let value { gauge.set(value) } else { gauge.clear() }
     }
 
     /// One loop's share of the gauge.
@@ -128,7 +134,23 @@ struct GaugeShare {
     fileprivate let gauge: SharedGauge
     fileprivate let loop: Int
 
-    func set(_ value: Double) { gauge.set(value, loop: loop) }
+    func set(_ value: Double?) { gauge.set(value, loop: loop) }
 
     func set(_ value: Int) { set(Double(value)) }
+}
+
+/// The contribution of one loop to a gauge of what waits.
+struct WaitGauge {
+    private let share: GaugeShare
+    private var wait = KnownWait()
+
+    init(_ share: GaugeShare) { self.share = share }
+
+    /// Shows since when the oldest waits as far as is seen now. `isBlind` if more may wait.
+    mutating func show(since moment: Timestamp, isBlind: Bool, at now: Timestamp) {
+        share.set(wait.seconds(since: moment, isBlind: isBlind, now: now))
+    }
+
+    /// Takes the contribution out: there is nothing more that could wait.
+    func retire() { share.set(0.0) }
 }

@@ -23,8 +23,8 @@ final class WorkerMetrics {
     let parentsOpen: GaugeShare
     let assignedPartitions: GaugeShare
     /// The age of what was not read yet, by lane, and by delay lane.
-    private let lagSeconds: [GaugeShare]
-    private let delayedLagSeconds: [GaugeShare]
+    private var lagSeconds: [WaitGauge]
+    private var delayedLagSeconds: [WaitGauge]
     private var nextSecond = MonotonicTime.past
 
     init(_ metrics: PushfanMetrics, gauges: LoopGauges, loop: Int) {
@@ -33,8 +33,8 @@ final class WorkerMetrics {
         self.loop = loop
         parentsOpen = gauges.parentsOpen.share(of: loop)
         assignedPartitions = gauges.assignedPartitions.share(of: loop)
-        lagSeconds = gauges.lagSeconds.map { $0.share(of: loop) }
-        delayedLagSeconds = gauges.delayedLagSeconds.map { $0.share(of: loop) }
+        lagSeconds = gauges.lagSeconds.map { WaitGauge($0.share(of: loop)) }
+        delayedLagSeconds = gauges.delayedLagSeconds.map { WaitGauge($0.share(of: loop)) }
     }
 
     /// The metrics of a hub, of which the rate has a limit or not.
@@ -81,9 +81,13 @@ final class WorkerMetrics {
     /// Counts the records that are read from a topic.
     func consumed(from topic: String) -> Counter { metrics.recordsConsumed.series([topic]) }
 
-    func lagSeconds(of lane: Lane) -> GaugeShare { lagSeconds[lane.rawValue] }
-
-    func lagSeconds(ofDelay lane: Int) -> GaugeShare { delayedLagSeconds[lane] }
+    /// Shows since when the oldest unread records of each topic wait. `isBlind` if more may be unread than is seen.
+    func show(_ backlog: Backlog, isBlind: Bool, at now: Timestamp) {
+        for lane in lagSeconds.indices { lagSeconds[lane].show(since: backlog.requests[lane], isBlind: isBlind, at: now) }
+        for delay in delayedLagSeconds.indices {
+            delayedLagSeconds[delay].show(since: backlog.delays[delay], isBlind: isBlind, at: now)
+        }
+    }
 
     /// Counts a request that goes to a delay lane.
     func delayed(in lane: Int) { metrics.delayed.series([DelayLanes.names[lane]]).increment() }
@@ -91,8 +95,11 @@ final class WorkerMetrics {
     /// Counts a record that goes to the topic of held requests.
     func held() { metrics.delayed.series(["held"]).increment() }
 
+    /// The gauge of a partition that begins, without a value before the partition's end is known.
     func lag(of partition: TopicPartition) -> Gauge {
-        metrics.consumerLagRecords.series([partition.topic, "\(partition.partition)"])
+        let gauge = metrics.consumerLagRecords.series([partition.topic, "\(partition.partition)"])
+        gauge.clear()
+        return gauge
     }
 
     func forgetLag(of partition: TopicPartition) {

@@ -18,6 +18,8 @@ struct LoopFacts {
     var unrouted = UnroutedWaits()
     /// The holds and limits that stand, and the requests that this loop has put to wait by them.
     var held = HeldCounts()
+    /// The loop's knowledge of what lies unread.
+    var sight = Sight()
     /// The assignment of which the board has all partitions, and their number.
     private var posted: (epoch: Int, count: Int)?
     /// The time since which the oldest unread request waits, as far as that is known. Nil when nothing is unread.
