@@ -1,0 +1,63 @@
+package import GroupPositions
+import Groups
+package import JobSupport
+package import Kafka
+
+/// Queries from Kafka the time that is left until it may delete requests without a result, read by a worker or by none.
+package struct RetentionSurvey: Sendable {
+    private let context: JobContext
+    private let terms: GroupTerms
+
+    /// A survey of a group's topics. The context's time-out holds for each query.
+    package init(_ context: JobContext, terms: GroupTerms) {
+        self.context = context
+        self.terms = terms
+    }
+
+    /// The outlook of each topic that deletes by age and whose settings may be read. Blocks until the last query is answered.
+    ///
+    /// - Throws: The first query that Kafka did not answer, or refused.
+    package func outlooks() throws(KafkaError) -> [RetentionOutlook] {
+        let admin = try TopicAdmin(context.kafka, seesUncommitted: true)
+        let names = terms.requests + terms.delays + [terms.held]
+        let described = try admin.describe(topics: names, timeout: context.timeout)
+        let existing = zip(names, described.topics).compactMap { name, description in
+            if case .existing(let count) = description { (topic: name, partitionCount: count) } else { nil }
+        }
+        let settings = try admin.settings(ofTopics: existing.map(\.topic), timeout: context.timeout)
+        let known = zip(existing, settings).compactMap { topic, answer in (try? answer.get()).map { (topic, $0) } }
+            .filter { RetentionOutlook($0.topic, settings: $1, oldest: nil, now: 0) != nil }
+        guard !known.isEmpty else { return [] }
+        let positions = try GroupExamination(terms, admin: admin, context: context).positions(in: known.map(\.0))
+        return try outlooks(Dictionary(known.map { ($0.topic, $1) }) { first, _ in first }, positions: positions)
+    }
+
+    /// The outlooks of topics whose settings and positions are known.
+    func outlooks(_ settings: [String: [TopicSetting]], positions: [GroupPosition]) throws(KafkaError) -> [RetentionOutlook] {
+        let now = context.now()
+        let oldest = try oldest(positions.filter { settings[$0.partition.topic] != nil })
+        return settings.keys.sorted().compactMap { topic in
+            RetentionOutlook(topic, settings: settings[topic] ?? [], oldest: oldest[topic], now: now)
+        }
+    }
+
+    /// The time of the oldest record from the group's position on, of each topic that has one. A partition without a position has none:
+    /// it is not known whether anything there is the group's.
+    private func oldest(_ positions: [GroupPosition]) throws(KafkaError) -> [String: Int64] {
+        let waiting = positions.filter { $0.committed != nil && $0.lag > 0 }
+        guard !waiting.isEmpty else { return [:] }
+        var times: [String: Int64] = [:]
+        let parts = waiting.map { RangeReader.Part($0.partition, offsets: $0.start..<$0.high) }
+        // Records that an open transaction hides are deleted as well.
+        try RangeReader(context.kafka, readAhead: 1 << 20, seesUncommitted: true).read(
+            parts, timeout: context.timeout, unless: context.isCancelled
+        ) { index, record in
+            if let time = record.timestamp {
+                let topic = parts[index].partition.topic
+                times[topic] = min(times[topic] ?? time, time)
+            }
+            return false
+        }
+        return times
+    }
+}
