@@ -375,7 +375,11 @@ let package = Package(
                 "FanOut", "Delivery", "Observability", "HubAuth", "CurlHTTP", "Kafka", "HTTPServing", "HubREST", "Intake",
                 "WorkerRuntime", "GatewayAPI", "Settings",
             ]),
-        tests("Commands/KafkaCareTests", ["PushModel", "Delivery", "EventLoop", "Crypto", "Kafka", "Groups", "KafkaCare"]),
+        tests(
+            "Commands/KafkaCareTests",
+            [
+                "PushModel", "Delivery", "EventLoop", "Crypto", "Kafka", "GroupPositions", "JobSupport", "Groups", "KafkaCare",
+            ]),
         tests("Commands/AudiencesTests", ["PushModel", "FanOut", "Delivery", "Publishing", "JobSupport", "Audiences"]),
         tests("Commands/FeedbackTests", ["Feedback"]),
         tests(

@@ -14,8 +14,9 @@ import Synchronization
 /// It has a thread and clients of its own, so that no loop waits for it. Where Kafka does not answer, or the settings of a topic may not
 /// be read, there is no series.
 final class RetentionWatch: Sendable {
-    /// The time before the first survey, after one, and after one that failed. A retention is hours or days.
-    private static let pauses = (first: 5, usual: 300, failed: 30)
+    /// The seconds before the first survey, after one, after one that failed, and after one without a topic whose settings may be read. A
+    /// retention is hours or days, and brokers log each refusal.
+    private static let pauses = (first: 5, usual: 300, failed: 30, refused: 3600)
 
     private let survey: RetentionSurvey
     private let metrics: PushfanMetrics
@@ -64,7 +65,7 @@ final class RetentionWatch: Sendable {
                 metrics.topicRetentionLeft.series([outlook.topic]).set(Double(outlook.left) / 1000)
             }
             shown = Set(found.map(\.topic))
-            pause = outlooks == nil ? Self.pauses.failed : Self.pauses.usual
+            pause = outlooks == nil ? Self.pauses.failed : found.isEmpty ? Self.pauses.refused : Self.pauses.usual
         }
     }
 
