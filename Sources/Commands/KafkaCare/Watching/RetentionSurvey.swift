@@ -42,22 +42,30 @@ package struct RetentionSurvey: Sendable {
     }
 
     /// The time of the oldest record from the group's position on, of each topic that has one. A partition without a position has none:
-    /// it is not known whether anything there is the group's.
+    /// it is not known whether anything there is the group's. Records of aborted transactions do not wait, those of open ones do.
     private func oldest(_ positions: [GroupPosition]) throws(KafkaError) -> [String: Int64] {
         let waiting = positions.filter { $0.committed != nil && $0.lag > 0 }
         guard !waiting.isEmpty else { return [:] }
+        let reader = try RangeReader(context.kafka, readAhead: 1 << 20)
+        let ends = zip(waiting, try reader.ends(of: waiting.map(\.partition), timeout: context.timeout))
+            .map { position, end in min(max(end, position.start), position.high) }
         var times: [String: Int64] = [:]
-        let parts = waiting.map { RangeReader.Part($0.partition, offsets: $0.start..<$0.high) }
-        // Records that an open transaction hides are deleted as well.
-        try RangeReader(context.kafka, readAhead: 1 << 20, seesUncommitted: true).read(
-            parts, timeout: context.timeout, unless: context.isCancelled
-        ) { index, record in
-            if let time = record.timestamp {
-                let topic = parts[index].partition.topic
-                times[topic] = min(times[topic] ?? time, time)
-            }
+        try note(zip(waiting, ends).map { RangeReader.Part($0.partition, offsets: $0.start..<$1) }, by: reader, in: &times)
+        let open = zip(waiting, ends).filter { $1 < $0.high }.map { RangeReader.Part($0.partition, offsets: $1..<$0.high) }
+        guard !open.isEmpty else { return times }
+        try note(open, by: RangeReader(context.kafka, readAhead: 1 << 20, seesUncommitted: true), in: &times)
+        return times
+    }
+
+    /// Notes the time of the first record in each of the ranges, the least for each topic.
+    private func note(
+        _ parts: [RangeReader.Part], by reader: RangeReader, in times: inout [String: Int64]
+    ) throws(KafkaError) {
+        try reader.read(parts, timeout: context.timeout, unless: context.isCancelled) { index, record in
+            guard let time = record.timestamp else { return false }
+            let topic = parts[index].partition.topic
+            times[topic] = min(times[topic] ?? time, time)
             return false
         }
-        return times
     }
 }
