@@ -20,16 +20,17 @@ package struct RetentionSurvey: Sendable {
     package func outlooks() throws(KafkaError) -> [RetentionOutlook] {
         let admin = try TopicAdmin(context.kafka, seesUncommitted: true)
         let names = terms.requests + terms.delays + [terms.held]
-        let described = try admin.describe(topics: names, timeout: context.timeout)
-        let existing = zip(names, described.topics).compactMap { name, description in
-            if case .existing(let count) = description { (topic: name, partitionCount: count) } else { nil }
-        }
-        let settings = try admin.settings(ofTopics: existing.map(\.topic), timeout: context.timeout)
-        let known = zip(existing, settings).compactMap { topic, answer in (try? answer.get()).map { (topic, $0) } }
-            .filter { RetentionOutlook($0.topic, settings: $1, oldest: nil, now: 0) != nil }
+        // Only those whose settings are known are asked about further: the library's embedded cluster makes what it is asked for.
+        let answers = try admin.settings(ofTopics: names, timeout: context.timeout)
+        let known = zip(names, answers).compactMap { name, answer in (try? answer.get()).map { (name, $0) } }
+            .filter { RetentionOutlook($0, settings: $1, oldest: nil, now: 0) != nil }
         guard !known.isEmpty else { return [] }
-        let positions = try GroupExamination(terms, admin: admin, context: context).positions(in: known.map(\.0))
-        return try outlooks(Dictionary(known.map { ($0.topic, $1) }) { first, _ in first }, positions: positions)
+        let described = try admin.describe(topics: known.map(\.0), timeout: context.timeout)
+        let topics = zip(known, described.topics).compactMap { topic, description in
+            if case .existing(let count) = description { (topic: topic.0, partitionCount: count) } else { nil }
+        }
+        let positions = try GroupExamination(terms, admin: admin, context: context).positions(in: topics)
+        return try outlooks(Dictionary(known) { first, _ in first }, positions: positions)
     }
 
     /// The outlooks of topics whose settings and positions are known.
