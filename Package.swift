@@ -228,7 +228,10 @@ let package = Package(
 
         module(
             "Commands/KafkaCare",
-            ["Basics", "PushModel", "Delivery", "ResultQuery", "EventLoop", "Kafka", "GroupPositions", "JobSupport", "Groups"]),
+            [
+                "Basics", "PushModel", "Delivery", "ResultQuery", "EventLoop", "Crypto", "Kafka", "GroupPositions", "JobSupport",
+                "Groups",
+            ]),
         module(
             "Commands/Audiences",
             ["Basics", "PushModel", "FanOut", "Delivery", "Kafka", "Publishing", "Intake", "JobSupport"]),
@@ -258,7 +261,7 @@ let package = Package(
                 "Basics", "Bench", "Console", "Settings", "WorkerRuntime", "Gateway", "GatewayAPI", "HubEmulator", "PushModel",
                 "Payloads",
                 "FanOut", "Delivery", "Outcomes", "Observability", "Kafka", "Keys", "HubREST", "HubAuth", "HTTPServing",
-                "CurlHTTP", "EventLoop", "Stamp", "JobSupport",
+                "CurlHTTP", "EventLoop", "Stamp", "GroupPositions", "JobSupport", "KafkaCare",
             ],
             path: "Sources/Commands/PushFan",
             swiftSettings: strict),
@@ -372,7 +375,11 @@ let package = Package(
                 "FanOut", "Delivery", "Observability", "HubAuth", "CurlHTTP", "Kafka", "HTTPServing", "HubREST", "Intake",
                 "WorkerRuntime", "GatewayAPI", "Settings",
             ]),
-        tests("Commands/KafkaCareTests", ["PushModel", "Delivery", "EventLoop", "Kafka", "Groups", "KafkaCare"]),
+        tests(
+            "Commands/KafkaCareTests",
+            [
+                "PushModel", "Delivery", "EventLoop", "Crypto", "Kafka", "GroupPositions", "JobSupport", "Groups", "KafkaCare",
+            ]),
         tests("Commands/AudiencesTests", ["PushModel", "FanOut", "Delivery", "Publishing", "JobSupport", "Audiences"]),
         tests("Commands/FeedbackTests", ["Feedback"]),
         tests(

@@ -54,6 +54,9 @@ static const unsigned char Operations[] = {
 static const unsigned char Monitoring[] = {
 #embed "../../Commands/PushFan/PushFan.docc/Monitoring.md"
 };
+static const unsigned char Paged[] = {
+#embed "../../Commands/PushFan/PushFan.docc/Paged.md"
+};
 static const unsigned char Kubernetes[] = {
 #embed "../../Commands/PushFan/PushFan.docc/Kubernetes.md"
 };
@@ -98,7 +101,7 @@ static const struct pushfan_page pages[] = {
   PAGE(RequestPath), PAGE(Scheduling), PAGE(Requests), PAGE(LargeRequests), PAGE(Schemas),
   PAGE(Results), PAGE(Outcomes), PAGE(Replay), PAGE(Configuration),
   PAGE(Hubs), PAGE(HubProtocol), PAGE(Gateway), PAGE(Publish),
-  PAGE(Console), PAGE(Install), PAGE(Operations), PAGE(Monitoring), PAGE(Kubernetes), PAGE(Guarantees), PAGE(Failures), PAGE(ExitCodes),
+  PAGE(Console), PAGE(Install), PAGE(Operations), PAGE(Monitoring), PAGE(Paged), PAGE(Kubernetes), PAGE(Guarantees), PAGE(Failures), PAGE(ExitCodes),
   PAGE(Emulator), PAGE(Measuring), PAGE(Developing), PAGE(Kafka),
   PAGE(Glossary), PAGE(Upgrading), PAGE(Changelog), PAGE(Contributing),
 };

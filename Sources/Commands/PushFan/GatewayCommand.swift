@@ -108,6 +108,8 @@ struct GatewayProgram {
             service.probeHub()
         }
         defer { timer.cancel() }
+        let certificates = CertificateWatch(settings, ends: services.metrics.certificateEnd)
+        defer { certificates.cancel() }
         supervision.begin()
         defer { supervision.end() }
         let ended = DispatchSemaphore(value: 0)

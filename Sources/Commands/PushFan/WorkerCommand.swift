@@ -112,6 +112,11 @@ struct WorkerProgram {
             let reporter = StatusReporter(configuration, board: status, log: log)
             reporter.start()
             defer { reporter.stop() }
+            let certificates = CertificateWatch(settings, ends: metrics.certificateEnd)
+            defer { certificates.cancel() }
+            let retention = RetentionWatch(settings, metrics: metrics)
+            retention.start()
+            defer { retention.stop() }
             try worker.run()
             log.info(.stopped, "the worker has stopped; everything is committed")
             return .done

@@ -24,6 +24,8 @@ import Testing
         metrics.oldestWaiting.series(["demo"]).set(1.5)
         metrics.consumerLagRecords.series(["push.requests.v1", "0"]).set(3)
         metrics.consumerLagSeconds.series(["push.requests.v1"]).set(.nan)
+        metrics.topicRetention.series(["push.requests.v1"]).set(604_800)
+        metrics.topicRetentionLeft.series(["push.requests.v1"]).set(604_000)
         metrics.inflightSends.series(["demo"]).set(3)
         metrics.sendLimit.series(["demo"]).set(64)
         metrics.rateLimit.series(["demo"]).set(125)
@@ -55,6 +57,7 @@ import Testing
             counter.increment()
         }
         metrics.assignedPartitions.set(6)
+        metrics.certificateEnd.series(["kafka"]).set(1_795_262_400)
         return metrics
     }
 
@@ -117,6 +120,8 @@ import Testing
         ("pushfan_oldest_waiting_seconds", "gauge", ["hub"]),
         ("pushfan_consumer_lag_records", "gauge", ["topic", "partition"]),
         ("pushfan_consumer_lag_seconds", "gauge", ["topic"]),
+        ("pushfan_topic_retention_seconds", "gauge", ["topic"]),
+        ("pushfan_topic_retention_left_seconds", "gauge", ["topic"]),
         ("pushfan_inflight_sends", "gauge", ["hub"]),
         ("pushfan_send_limit", "gauge", ["hub"]),
         ("pushfan_rate_limit", "gauge", ["hub"]),
@@ -152,6 +157,7 @@ import Testing
         ("pushfan_commit_failures_total", "counter", []),
         ("pushfan_unknown_fields_total", "counter", []),
         ("pushfan_requests_elsewhere_total", "counter", []),
+        ("pushfan_certificate_not_after_seconds", "gauge", ["use"]),
         ("pushfan_ready", "gauge", []),
         ("pushfan_kafka_unreachable_seconds", "gauge", []),
         ("process_cpu_seconds_total", "counter", []),
@@ -204,6 +210,7 @@ import Testing
         metrics.idempotencyKeys.series(["first"]).increment()
         metrics.idempotencyLost.increment()
         metrics.idempotencyFile.series([]).set(1)
+        metrics.certificateEnd.series(["kafka"]).set(1_795_262_400)
         metrics.readWaiting { 3 }
         metrics.readWaitingSends { 2 }
         metrics.readQueue { (age: 1_500_000_000, refusedCount: 4) }
@@ -215,6 +222,7 @@ import Testing
         let text = String(decoding: bytes, as: UTF8.self)
         let types = text.matches(of: #/[#] TYPE (pushfan_gateway_[a-z_]+ [a-z]+)/#).map { String($0.output.1) }
         #expect(types == Self.gateway.map { "\($0.name) \($0.type)" })
+        #expect(text.contains("# TYPE pushfan_certificate_not_after_seconds gauge\n"))
         #expect(text.contains("pushfan_gateway_waiting_requests 3\n"))
         #expect(text.contains("pushfan_gateway_waiting_sends 2\n"))
         #expect(text.contains("pushfan_gateway_queue_age_seconds 1.5\n") && text.contains("queue_refusals_total 4\n"))

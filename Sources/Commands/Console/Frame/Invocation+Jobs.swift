@@ -1,12 +1,12 @@
-import GroupPositions
+package import GroupPositions
 import JobSupport
 import Kafka
 import Replays
-import Settings
+package import Settings
 
 extension Settings {
     /// The terms by which workers decide where partitions begin.
-    var groupTerms: GroupTerms {
+    package var groupTerms: GroupTerms {
         GroupTerms(kafka: kafkaConfiguration(), group: kafka.groupID, topics: kafka.topics, start: kafka.start)
     }
 }

@@ -31,6 +31,8 @@ struct GroupFacts {
 
     /// The counts of what waits in each of the positions, or nil if only offsets are known.
     var counts: [WaitingCount]?
+    /// The time until what waits may be deleted, of the topics of which it is known.
+    var retention: [RetentionOutlook] = []
     /// The time of the queries.
     var now = Timestamp(milliseconds: 0)
 
@@ -70,7 +72,9 @@ struct GroupFacts {
 enum GroupFindings {
     /// The faults, or one finding that there are none, and what open transactions hide.
     static func of(_ facts: GroupFacts, tool: KafkaTool) -> [Finding] {
-        let findings = committing(facts, tool: tool) + positions(facts, tool: tool) + members(facts, tool: tool)
+        let findings =
+            committing(facts, tool: tool) + positions(facts, tool: tool) + retention(facts, tool: tool)
+            + members(facts, tool: tool)
         let hidden = transactions(facts, tool: tool)
         guard let waiting = facts.waiting, !findings.contains(where: { $0.state == .failed || $0.state == .warning }) else {
             return findings + hidden
@@ -126,6 +130,23 @@ enum GroupFindings {
         case nil: break
         }
         return findings
+    }
+
+    /// Of topics whose retention is about to overtake what waits.
+    private static func retention(_ facts: GroupFacts, tool: KafkaTool) -> [Finding] {
+        facts.retention.filter(\.isShort).map { outlook in
+            let text =
+                "brokers may delete its oldest request in \(hours(outlook.left)): it keeps records for \(hours(outlook.kept))"
+            let remedy = tool.set(outlook.topic, "retention.ms", String(outlook.kept.addingSaturated(outlook.kept)))
+            return outlook.isUrgent
+                ? .failure("topic", of: outlook.topic, text: text, mend: remedy, cause: .temporary)
+                : .warning("topic", of: outlook.topic, text: text, mend: remedy)
+        }
+    }
+
+    /// A retention in words: `41 h`, or minutes and seconds below two hours.
+    private static func hours(_ milliseconds: Int64) -> String {
+        milliseconds < 7_200_000 ? TimeText.length(milliseconds: milliseconds) : "\(milliseconds / 3_600_000) h"
     }
 
     /// Of partitions whose ends workers cannot read for longer than a commit takes.

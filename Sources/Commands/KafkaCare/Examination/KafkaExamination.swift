@@ -296,7 +296,17 @@ package struct KafkaExamination: Sendable {
             committing: probesWriting && operation == .read && positions.answer != nil ? committing(topics) : nil,
             delays: Set(terms.delays),
             rule: terms.start, starts: starts, newer: newer ?? [],
-            unknownBeside: beside.map { examination.unknown(of: $0) } ?? [], counts: counts, now: now)
+            unknownBeside: beside.map { examination.unknown(of: $0) } ?? [], counts: counts,
+            retention: retention(topics, positions: (positions.answer ?? []) + (beside?.held ?? [])), now: now)
+    }
+
+    /// The outlooks of the group's topics. Where one cannot be read, other findings say why.
+    private func retention(_ topics: [TopicFacts], positions: [GroupPosition]) -> [RetentionOutlook] {
+        let settings = topics.compactMap { facts in facts.settings.answer.map { (facts.role.name, $0) } }
+        let read = Set(positions.map(\.partition.topic))
+        return
+            (try? RetentionSurvey(context, terms: terms).outlooks(
+                Dictionary(settings.filter { read.contains($0.0) }) { first, _ in first }, positions: positions)) ?? []
     }
 
     /// The right to commit offsets of the group, or nil if there is no topic to ask about. One that may not be read would be refused itself.

@@ -11,6 +11,11 @@ extension MetricsRegistry {
         family("pushfan_" + name, help: help, labels: labels, limit: limit) { Gauge() }
     }
 
+    /// The ends of certificates, of worker and gateway alike.
+    func certificateEnds() -> Family<Gauge, 1> {
+        gauges("certificate_not_after_seconds", help: "When a certificate ends, in seconds since 1970.", labels: ["use"])
+    }
+
     func durations<let labelCount: Int>(
         _ name: String, help: String, labels: InlineArray<labelCount, String>, bounds: [Duration]
     ) -> Family<Histogram, labelCount> {

@@ -1,7 +1,7 @@
 /// Every metric of a gateway, under its published name.
 ///
-/// The names are a contract with dashboards and alerts. The labels are `route`, `status`, `outcome`, `operation`, `code` and
-/// `key`, which is an id and no secret. All have few values, never a user, a tag or a device.
+/// The names are a contract with dashboards and alerts. The labels are `route`, `status`, `outcome`, `operation`, `code`,
+/// `use` and `key`, which is an id and no secret. All have few values, never a user, a tag or a device.
 public struct GatewayMetrics: Sendable {
     /// Writes all of this as text.
     public let registry: MetricsRegistry
@@ -31,6 +31,8 @@ public struct GatewayMetrics: Sendable {
     public let idempotencyLost: Counter
     /// 1 while the file of answers can be used, else 0. Without a file there is no series.
     public let idempotencyFile: Family<Gauge, 0>
+    /// The end of a certificate, in seconds since 1970, by use (`kafka`, `kafka_ca`, `hub_ca`).
+    public let certificateEnd: Family<Gauge, 1>
 
     /// Declares every metric, once, and reads the process's own figures for each exposition.
     public init(
@@ -61,6 +63,7 @@ public struct GatewayMetrics: Sendable {
             "pushfan_gateway_idempotency_lost_total", help: "Answers that could not be kept in the file.")
         idempotencyFile = registry.gauges(
             "gateway_idempotency_file_usable", help: "Whether answers can be kept in the file (1) or not (0).", labels: [])
+        certificateEnd = registry.certificateEnds()
         PushfanMetrics.declare(process, in: registry)
     }
 

@@ -1,7 +1,7 @@
 /// Every metric of a worker, under its published name.
 ///
 /// The names are a contract with dashboards and alerts. The labels are `hub`, `platform`, `outcome`, `code`, `topic`, `partition`,
-/// `kind` and `reason`. All have few values, never a user, a request or a device.
+/// `kind`, `use` and `reason`. All have few values, never a user, a request or a device.
 public struct PushfanMetrics: Sendable {
     /// Writes all of this as text.
     public let registry: MetricsRegistry
@@ -27,6 +27,11 @@ public struct PushfanMetrics: Sendable {
     /// The wait of the oldest record that no worker has taken yet, by topic, at most: since the record before it was published,
     /// or nothing was unread. In a delay lane exactly, since the first record was due. 0 when it is not due.
     public let consumerLagSeconds: Family<Gauge, 1>
+    /// The time for which a topic that workers read keeps its records, by topic. One that deletes nothing by age has no series.
+    public let topicRetention: Family<Gauge, 1>
+    /// The time until brokers may delete the oldest record without a result, by topic, at least: all of it where nothing waits. Of the whole
+    /// group.
+    public let topicRetentionLeft: Family<Gauge, 1>
     /// Hub calls in flight, by hub.
     public let inflightSends: Family<Gauge, 1>
     /// Hub calls that may be in flight at once, by hub.
@@ -100,6 +105,8 @@ public struct PushfanMetrics: Sendable {
     public let unknownFields: Counter
     /// Requests of publishers in another partition than the one that their key names.
     public let requestsElsewhere: Counter
+    /// The end of a certificate, in seconds since 1970, by use (`kafka`, `kafka_ca`, `hub_ca`).
+    public let certificateEnd: Family<Gauge, 1>
 
     /// Declares every metric, once, and reads the process's own figures for each exposition, never on the hot path.
     public init(
@@ -127,6 +134,11 @@ public struct PushfanMetrics: Sendable {
             "consumer_lag_records", help: "Records not yet read.", labels: ["topic", "partition"], limit: 4096)
         consumerLagSeconds = registry.gauges(
             "consumer_lag_seconds", help: "Age of the oldest unread record; in a delay topic, time past its due time.",
+            labels: ["topic"])
+        topicRetention = registry.gauges(
+            "topic_retention_seconds", help: "How long a topic keeps its records.", labels: ["topic"])
+        topicRetentionLeft = registry.gauges(
+            "topic_retention_left_seconds", help: "Time until the oldest record without a result may be deleted, at least.",
             labels: ["topic"])
         inflightSends = registry.gauges("inflight_sends", help: "Hub calls in flight.", labels: ["hub"])
         sendLimit = registry.gauges("send_limit", help: "Hub calls that may be in flight at once.", labels: ["hub"])
@@ -188,6 +200,7 @@ public struct PushfanMetrics: Sendable {
         unknownFields = registry.counter("pushfan_unknown_fields_total", help: "Fields of requests that are not known.")
         requestsElsewhere = registry.counter(
             "pushfan_requests_elsewhere_total", help: "Requests in another partition than their key names.")
+        certificateEnd = registry.certificateEnds()
         Self.declare(process, in: registry)
     }
 }

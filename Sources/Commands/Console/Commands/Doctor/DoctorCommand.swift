@@ -1,6 +1,7 @@
 import Basics
 import EventLoop
 import JobSupport
+import Kafka
 import KafkaCare
 import PushModel
 import Settings
@@ -49,7 +50,11 @@ private enum DoctorCommand {
         let limits = role == .worker ? [LimitFindings.of(.current(), needed: settings.descriptorsNeeded)] : []
         let needsSend = role == .worker || settings.gateway.tracksOutcome
         let answers = hubs.map { HubProbe.ask(settings, $0, now: now, timeout: context.timeout) }
-        let findings = kafka.findings() + answers.flatMap { HubFindings.of($0, needsSend: needsSend) } + limits
+        let certificates = CertificateFindings.of(
+            CertificateSource.all(context.kafka.properties, hubFiles: hubs.compactMap(\.authorityFile)),
+            now: Timestamp(milliseconds: now))
+        let findings =
+            kafka.findings() + certificates + answers.flatMap { HubFindings.of($0, needsSend: needsSend) } + limits
         switch format {
         case .json, .ndjson: try invocation.streams.out(format, Table(), findings.map(\.json))
         case .table, .wide, .csv:
