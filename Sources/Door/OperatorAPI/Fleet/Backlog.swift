@@ -88,9 +88,7 @@ extension History.Backlog {
         if let publishedPerSecond { json.add("published_per_second", tenths: publishedPerSecond) }
         json.add(
             "reasons",
-            array: reasons.prefix(20).map {
-                JSONObject(["stuck": $0.isStuck, "text": FleetEvent.cut($0.text, to: 500)]).bytes
-            })
+            array: reasons.prefix(20).map { $0.json(limit: 500) })
         return json.bytes
     }
 

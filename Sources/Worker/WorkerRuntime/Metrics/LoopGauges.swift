@@ -50,6 +50,8 @@ struct HubGauges: Sendable {
     let circuitState: SharedGauge
     let inFlight: SharedGauge
     let retryQueue: SharedGauge
+    /// By the kind of limit.
+    let limitedBy: [SharedGauge]
     /// None for a hub whose rate has no limit.
     fileprivate(set) var rateLimit: SharedGauge?
 
@@ -59,6 +61,9 @@ struct HubGauges: Sendable {
         circuitState = SharedGauge(metrics.circuitState.series([hub]), loops: loops, combination: .largest)
         inFlight = SharedGauge(metrics.inflightSends.series([hub]), loops: loops, combination: .sum)
         retryQueue = SharedGauge(metrics.retryQueue.series([hub]), loops: loops, combination: .sum)
+        limitedBy = CallLimit.Cause.allCases.map {
+            SharedGauge(metrics.limitedBy.series([hub, $0.rawValue]), loops: loops, combination: .largest)
+        }
     }
 }
 
