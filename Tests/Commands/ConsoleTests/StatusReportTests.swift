@@ -120,7 +120,8 @@ import Testing
                 .init(
                     .start,
                     text:
-                        "t[1]: the group has no position there, and its worker waits for a leader, or for other workers, to begin")
+                        "t[1]: the group has no position there, and its worker waits for a leader, or for other workers, to begin"
+                )
             ])
     }
 

@@ -67,7 +67,8 @@ struct LoopLimitsTests {
     @Test func withoutARateInTheSettingsAWorkerHasItsPartOfAnOrderedOneAtOnce() throws {
         let port = try Stage().port
         func rate(_ ordered: Int?, owned: Int, of all: Int) -> Int64? {
-            port.setRate(ordered: ordered.map { .init(order: "l-north", callsPerSecond: $0) }, part: .init(owned: owned, all: all), now: 0)
+            port.setRate(
+                ordered: ordered.map { .init(order: "l-north", callsPerSecond: $0) }, part: .init(owned: owned, all: all), now: 0)
             return port.limits.rate?.rate
         }
         #expect(rate(10, owned: 3, of: 12) == 2500)

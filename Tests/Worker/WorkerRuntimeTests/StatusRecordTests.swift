@@ -144,7 +144,9 @@ import Testing
             .init(id: "h-aaaaaa", kind: "hold", waiting: 5), .init(id: "l-bbbbbb", kind: "limit", waiting: 2, rate: 40, calls: 3),
             .init(id: "h-cccccc", kind: "hold", waiting: 9),
         ]
-        statuses[1].orders = [.init(id: "h-cccccc", kind: "hold", waiting: 0), .init(id: "l-bbbbbb", kind: "limit", waiting: 4, rate: 40)]
+        statuses[1].orders = [
+            .init(id: "h-cccccc", kind: "hold", waiting: 0), .init(id: "l-bbbbbb", kind: "limit", waiting: 4, rate: 40),
+        ]
         let text = String(decoding: StatusRecord(statuses, version: "1", hub: "h").json, as: UTF8.self)
         #expect(
             text.contains(

@@ -50,7 +50,9 @@ extension HubLimits {
         if isHeld || circuit.state != .closed { return CallLimit(.outage) }
         if pause.end(now: now) != nil { return CallLimit(.pause) }
         if inFlight >= places(now: now) { return CallLimit(concurrency.limit < concurrency.most ? .adaptive : .inFlight) }
-        guard let rate, rate.isAwaited, rate.rate <= pace.rate ?? .max else { return pace.rate.map { CallLimit(.throttle, rate: $0) } }
+        guard let rate, rate.isAwaited, rate.rate <= pace.rate ?? .max else {
+            return pace.rate.map { CallLimit(.throttle, rate: $0) }
+        }
         return CallLimit(rate.order == nil ? .rateLimit : .order, rate: rate.limit, order: rate.order)
     }
 }

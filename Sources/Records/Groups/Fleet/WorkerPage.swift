@@ -248,8 +248,9 @@ private struct PageReader {
         loop.heedsCancellations = !isTrue("cancellations_off", node)
         loop.problem = text("trouble", node)
         loop.kafkaProblem = text("kafka_trouble", node)
-        loop.headOfLine = document.member("head_of_line", of: node).map { head in
-            WorkerPage.HeadOfLine(
+        loop.headOfLine = document.member("head_of_line", of: node).flatMap { head in
+            guard document.kind(of: head) == .object else { return nil }
+            return WorkerPage.HeadOfLine(
                 topic: text("topic", head) ?? "", partition: number("partition", head) ?? -1, offset: count("offset", head),
                 waiting: count("waiting", head))
         }

@@ -69,27 +69,30 @@ extension StatusReport {
     func limitReason(of hub: WorkerPage.Hub, named name: String, in loop: WorkerPage.Loop) -> WaitCause? {
         guard let kind = hub.limitedBy.flatMap(WaitCause.Kind.init) else { return nil }
         let isAlone = loop.hubs.count < 2
-        let rate = hub.limitedTo.map(Self.rate) ?? ""
+        let rate = hub.limitedTo.map(Self.rate) ?? "fewer calls"
         let most = Counted.text(hub.limit ?? 0, "call", "calls")
-        let text: String
+        var (text, end) = ("", "")
         switch kind {
         case .rateLimit: text = "takes \(rate) (\(isAlone ? "hub" : "its").rate_limit\(share(of: hub)))"
         case .limit:
-            guard let order = hub.limitingOrder else { return nil }
+            guard let order = hub.limitingOrder, OrderRecord.isID(order) else { return nil }
+            end = ": \(Self.release(order))"
             text = "gets \(rate) by limit \(order)\(share(of: hub))"
         case .throttle: text = "throttles (429), and gets \(rate) until it does not"
         case .inFlight: text = "gets \(most) at once (\(isAlone ? "worker" : "its").max_in_flight)"
         case .adaptive: text = "bears \(most) at once at present (found by adaptive_concurrency)"
         default: return nil
         }
-        let waiting = Counted.text(hub.waitingForTurn ?? 0, "call waits", "calls wait")
-        return WaitCause(kind, text: "\(loop.worker): \(name) \(text), and \(waiting) for their turn")
+        let waiting = Counted.text(hub.waitingForTurn ?? 0, "call waits for its turn", "calls wait for their turn")
+        return WaitCause(kind, text: "\(loop.worker): \(name) \(text), and \(waiting)\(end)")
     }
 
     /// `100 calls/s` of `100.0`.
     private static func rate(_ digits: String) -> String {
         "\(digits.hasSuffix(".0") ? digits.dropLast(2) : digits[...]) calls/s"
     }
+
+    private static func release(_ order: String) -> String { "`pushfan release \(order)` ends it" }
 
     /// `, 50 calls/s of them here`, where a loop has a part of a hub's rate.
     private func share(of hub: WorkerPage.Hub) -> String {
@@ -100,7 +103,8 @@ extension StatusReport {
     private var orderReasons: [WaitCause] {
         var sums: [WorkerPage.Order] = []
         // Anybody may have written a report, and its ids stand in commands.
-        for order in workers.filter({ !$0.isStale }).flatMap({ (try? $0.page.get())?.orders ?? [] }) where OrderRecord.isID(order.id) {
+        for order in workers.filter({ !$0.isStale }).flatMap({ (try? $0.page.get())?.orders ?? [] })
+        where OrderRecord.isID(order.id) {
             guard let place = sums.firstIndex(where: { $0.id == order.id }) else {
                 sums.append(order)
                 continue
@@ -113,15 +117,14 @@ extension StatusReport {
 
     private func reason(_ order: WorkerPage.Order) -> WaitCause? {
         let scope = orders?.entries.first { $0.order.id == order.id }.map { " of \($0.order.scope.text)" } ?? ""
-        let end = "`pushfan release \(order.id)` ends it"
         if order.kind == "hold", order.waiting > 0 {
             let count = Counted.text(order.waiting, "request was", "requests were")
-            return WaitCause(.hold, text: "hold \(order.id)\(scope): \(count) put to wait: \(end)")
+            return WaitCause(.hold, text: "hold \(order.id)\(scope): \(count) put to wait: \(Self.release(order.id))")
         }
         guard order.kind == "limit", order.calls > 0 else { return nil }
         let rate = order.rate.map { " to \(Self.rate("\($0)"))" } ?? ""
-        let count = Counted.text(order.calls, "call waits", "calls wait")
-        return WaitCause(.limit, text: "limit \(order.id)\(scope)\(rate): \(count) for their turn: \(end)")
+        let count = Counted.text(order.calls, "call waits for its turn", "calls wait for their turn")
+        return WaitCause(.limit, text: "limit \(order.id)\(scope)\(rate): \(count): \(Self.release(order.id))")
     }
 
     /// The partitions that have nearly all that waits in their topics, and are read.
@@ -135,7 +138,8 @@ extension StatusReport {
             else { return nil }
             return WaitCause(
                 .partition,
-                text: "\(fullest.position.partition): \(fullest.lag) of the \(count) requests that wait in this topic are in this "
+                text:
+                    "\(fullest.position.partition): \(fullest.lag) of the \(count) requests that wait in this topic are in this "
                     + "partition, so more workers would not help")
         }
     }
@@ -146,7 +150,8 @@ extension StatusReport {
             loop.headOfLine.map { head in
                 WaitCause(
                     .key,
-                    text: "\(head.id): \(Counted.text(head.waiting, "request waits", "requests wait")) for one ordering key, behind the "
+                    text:
+                        "\(head.id): \(Counted.text(head.waiting, "request waits", "requests wait")) for one ordering key, behind the "
                         + "request at offset \(head.offset)")
             }
         }

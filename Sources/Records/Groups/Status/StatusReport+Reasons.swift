@@ -44,7 +44,8 @@ extension StatusReport {
 
     /// The reasons for which requests wait, in plain words, the gravest first. Empty when nothing waits.
     package var reasons: [WaitCause] {
-        let all = startReasons + groupReasons + silenceReasons + loopReasons + limitReasons + partitionReasons
+        let all =
+            startReasons + groupReasons + silenceReasons + loopReasons + limitReasons + partitionReasons
             + transactionReasons
         return all.sorted { $0.isStuck && !$1.isStuck }
     }
@@ -57,7 +58,8 @@ extension StatusReport {
             WaitCause(
                 .start,
                 text:
-                    "\($0.id): the group has no position there, and its worker waits for a leader, or for other workers, to begin")
+                    "\($0.id): the group has no position there, and its worker waits for a leader, or for other workers, to begin"
+            )
         }
     }
 
@@ -74,7 +76,8 @@ extension StatusReport {
     /// The partitions that workers leave as they are, until an operator decides, and what Kafka shows of them.
     private var leftReasons: [WaitCause] {
         let left = loops.flatMap(\.partitions).filter { $0.isLeft && !newer.contains($0.id) }
-        let fromKafka = NewerRecords.text(newer).map { [WaitCause(.left, text: "\($0): \(NewerRecords.remedy)", isStuck: true)] } ?? []
+        let fromKafka =
+            NewerRecords.text(newer).map { [WaitCause(.left, text: "\($0): \(NewerRecords.remedy)", isStuck: true)] } ?? []
         return fromKafka
             + left.map {
                 WaitCause(.left, text: "\($0.id): its worker leaves it as it is, and says why at /readyz", isStuck: true)
@@ -96,7 +99,9 @@ extension StatusReport {
             let isWaiting = partitions.contains { $0.lag > 0 }
             let words = [counts.waiting, counts.delayed, counts.held].compactMap(\.self).joined(separator: ", ")
             let waiting = isWaiting ? ", and \(words)" : ""
-            return [WaitCause(.noWorker, text: "no worker is in the group\(waiting): `pushfan worker` starts one", isStuck: isWaiting)]
+            return [
+                WaitCause(.noWorker, text: "no worker is in the group\(waiting): `pushfan worker` starts one", isStuck: isWaiting)
+            ]
         }
         guard group.state == .stable else {
             return [WaitCause(.rebalance, text: "the group is \(group.state.rawValue): consumption is paused")]
@@ -187,7 +192,8 @@ extension StatusReport {
     }
 
     private func lastCommit(of loop: WorkerPage.Loop) -> String {
-        loop.lastCommit.map { "; the last commit was \(TimeText.length(milliseconds: max(0, now.milliseconds(since: $0)))) ago" } ?? ""
+        loop.lastCommit.map { "; the last commit was \(TimeText.length(milliseconds: max(0, now.milliseconds(since: $0)))) ago" }
+            ?? ""
     }
 
     private func wait(until moment: Timestamp) -> String {

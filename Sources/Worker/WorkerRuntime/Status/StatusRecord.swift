@@ -112,7 +112,9 @@ struct StatusRecord {
         loops.indices.flatMap { loop in
             let status = statuses[loops[loop].place]
             let hubs = status.hubs.enumerated().map { place, hub in
-                Piece(rank: Self.isGood(hub) ? place == 0 || hub.limitedBy != nil ? 2 : 4 : 0, loop: loop, place: place, isHub: true)
+                Piece(
+                    rank: Self.isGood(hub) ? place == 0 || hub.limitedBy != nil ? 2 : 4 : 0, loop: loop, place: place, isHub: true
+                )
             }
             var quietCount = 0
             let partitions = status.partitions.indices.compactMap { place -> Piece? in
