@@ -138,7 +138,7 @@ import Testing
         let trouble = "no leader of the control topic c answers; requests go on, and cancellations are not seen"
         let page = #"{"loops":[{"worker":"w1","mode":"running","trouble":"\#(trouble)","partitions":[]}]}"#
         let report = try Self.report([Self.partition()], page: page)
-        #expect(report.reasons == [.init(.trouble, text: "w1: \(trouble)")])
+        #expect(report.reasons == [.init(.problem, text: "w1: \(trouble)")])
     }
 
     @Test func aRequestInADelayLaneIsLateOnlyOnceItIsDue() throws {

@@ -292,7 +292,7 @@ import Testing
 
     @Test func anEventHasTheFirstReasons() throws {
         let reasons = (0..<30).map {
-            StatusReport.WaitCause(.trouble, text: "\($0)" + String(repeating: "é", count: 1000), isStuck: $0 < 2)
+            StatusReport.WaitCause(.problem, text: "\($0)" + String(repeating: "é", count: 1000), isStuck: $0 < 2)
         }
         let bytes = History.Backlog().event(at: Timestamp(milliseconds: 5000), publishedPerSecond: 2.25, reasons: reasons)
         let json = try #require(try JSONSerialization.jsonObject(with: Data(bytes)) as? [String: Any])

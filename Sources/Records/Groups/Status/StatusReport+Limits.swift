@@ -20,7 +20,7 @@ extension StatusReport.WaitCause {
         /// A worker is starting, stopping or giving partitions back.
         case mode
         /// Something else holds a worker up, in its own words.
-        case trouble
+        case problem = "trouble"
         /// Kafka does not take results, or does not answer a worker.
         case kafka
         /// A hub is out, or does not count as one that works.
@@ -66,6 +66,7 @@ extension StatusReport {
     ///   - hub: The hub.
     ///   - name: Its name in a sentence.
     ///   - loop: The loop that calls it.
+    /// - Returns: The reason, or nil.
     func limitReason(of hub: WorkerPage.Hub, named name: String, in loop: WorkerPage.Loop) -> WaitCause? {
         guard let kind = hub.limitedBy.flatMap(WaitCause.Kind.init) else { return nil }
         let isAlone = loop.hubs.count < 2

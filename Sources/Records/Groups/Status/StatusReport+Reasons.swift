@@ -128,7 +128,7 @@ extension StatusReport {
     private var loopReasons: [WaitCause] {
         loops.flatMap { loop in
             var reasons = loop.hubs.flatMap { self.reasons(of: $0, in: loop) }
-            if let trouble = loop.problem { reasons.append(WaitCause(.trouble, text: "\(loop.worker): \(trouble)")) }
+            if let trouble = loop.problem { reasons.append(WaitCause(.problem, text: "\(loop.worker): \(trouble)")) }
             if let trouble = loop.kafkaProblem {
                 reasons.append(WaitCause(.kafka, text: "\(loop.worker): \(trouble)\(lastCommit(of: loop))"))
             }

@@ -46,10 +46,10 @@ final class LoopLimits {
         for order in orders {
             guard case .limit(let rate) = order.kind else { continue }
             if order.scope.isEverything {
-                commonRate = Self.lower(commonRate, .init(order: order.id, callsPerSecond: rate))
+                commonRate = Self.lower(commonRate, or: .init(order: order.id, callsPerSecond: rate))
                 guard areHubsSeveral else { continue }
             } else if let hub = order.scope.hub, order.scope == OrderScope(hub: hub) {
-                hubRates[hub] = Self.lower(hubRates[hub], .init(order: order.id, callsPerSecond: rate))
+                hubRates[hub] = Self.lower(hubRates[hub], or: .init(order: order.id, callsPerSecond: rate))
                 continue
             }
             rates[order.id] = min(rates[order.id] ?? rate, rate)
@@ -58,9 +58,9 @@ final class LoopLimits {
     }
 
     /// The lowest limit that orders set for a hub, or nil without any.
-    func rate(ofHub name: String) -> HubRate? { commonRate.map { Self.lower(hubRates[name], $0) } ?? hubRates[name] }
+    func rate(ofHub name: String) -> HubRate? { commonRate.map { Self.lower(hubRates[name], or: $0) } ?? hubRates[name] }
 
-    private static func lower(_ known: HubRate?, _ other: HubRate) -> HubRate {
+    private static func lower(_ known: HubRate?, or other: HubRate) -> HubRate {
         known.map { $0.callsPerSecond <= other.callsPerSecond ? $0 : other } ?? other
     }
 
