@@ -1,5 +1,6 @@
 import Delivery
 import HubEmulator
+import Kafka
 import PushModel
 import TestSupport
 import Testing

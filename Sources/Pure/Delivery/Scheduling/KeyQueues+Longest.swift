@@ -29,8 +29,8 @@ extension Scheduler {
     /// The key behind which most of the requests wait that wait for keys, by its slot. Nil where there is none, or few wait. It takes a
     /// look at all keys of a partition only where most of them may wait behind one.
     public var longestKey: (slot: Int, key: LongestKey)? {
-        let all = keys.reduce(0) { $0 + $1.followerCount }
-        guard all >= Self.leastFollowers, let slot = keys.indices.first(where: { 2 * keys[$0].followerCount > all }),
+        let all = filled.members.reduce(0) { $0 + keys[$1].followerCount }
+        guard all >= Self.leastFollowers, let slot = filled.members.first(where: { 2 * keys[$0].followerCount > all }),
             let longest = keys[slot].longest, 2 * longest.followers > all
         else { return nil }
         return (slot, LongestKey(offset: longest.offset, waiting: longest.followers, of: all))

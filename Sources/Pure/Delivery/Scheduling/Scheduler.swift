@@ -73,7 +73,7 @@ public final class Scheduler {
     /// The slots whose keys have a turn, by lane.
     private var turns: [SlotTurns] = []
     /// The slots that have records of keys.
-    private var filled = NumberSet()
+    private(set) var filled = NumberSet()
     /// The slots whose held requests are not read to their end yet.
     private var unread = NumberSet()
     /// The numbers and lanes of the partitions, by slot.
