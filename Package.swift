@@ -315,7 +315,7 @@ let package = Package(
         tests("Hub/HubRESTTests", ["HubREST", "Payloads", "PushModel", "Delivery", "FanOut", "HubAuth", "HTTP1", "CurlHTTP"]),
         tests("Records/PublishingTests", ["Basics", "Publishing", "PushModel", "EventLoop", "Kafka", "CRDKafka"]),
         tests("Records/JobSupportTests", ["ResultQuery", "EventLoop", "HubREST", "JobSupport"]),
-        tests("Records/GroupsTests", ["PushModel", "Delivery", "Kafka", "Groups"]),
+        tests("Records/GroupsTests", ["PushModel", "Delivery", "Kafka", "GroupPositions", "Groups"]),
         tests(
             "Records/ReplaysTests",
             ["PushModel", "FanOut", "Delivery", "ResultQuery", "Replay", "Kafka", "JobSupport", "Replays", "ReplayStage"]),

@@ -105,7 +105,7 @@ import Testing
         #expect(outcome.output.contains("2.0 s ago"))
         let json = broker.harness.run("status --worker http://\(address) -o json")
         #expect(json.output.contains(#""status":{"schema":1,"version":"v""#))
-        #expect(json.output.contains(#""reasons":[{"stuck":true,"text":"w1: the hub is unavailable"#))
+        #expect(json.output.contains(#""reasons":[{"kind":"outage","stuck":true,"text":"w1: the hub is unavailable"#))
     }
 
     @Test func whoseRequestsWaitIsReadFromTheirRecords() throws {

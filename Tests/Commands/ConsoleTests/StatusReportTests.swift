@@ -105,8 +105,8 @@ import Testing
         ])
         #expect(
             report.reasons == [
-                .init(text: "no consumer for partition 0, 4 of t", isStuck: true),
-                .init(text: "no consumer for v", isStuck: true),
+                .init(.noReader, text: "no consumer for partition 0, 4 of t", isStuck: true),
+                .init(.noReader, text: "no consumer for v", isStuck: true),
             ])
         #expect(StatusFormatter(report: report).partitions(all: false)?.csv.map { $0.prefix(3) } == ["top", "t,0", "t,4"])
     }
@@ -118,9 +118,10 @@ import Testing
         #expect(
             report.reasons == [
                 .init(
+                    .start,
                     text:
-                        "t[1]: the group has no position there, and its worker waits for a leader, or for other workers, to begin",
-                    isStuck: false)
+                        "t[1]: the group has no position there, and its worker waits for a leader, or for other workers, to begin"
+                )
             ])
     }
 
@@ -130,14 +131,14 @@ import Testing
         let report = try Self.report([Self.partition(), Self.partition(1)], page: page)
         let text =
             "t[1]: its worker reads records that say where to begin (40000 of 120000 records, 40 MB), and begins by itself"
-        #expect(report.reasons == [.init(text: text, isStuck: false)])
+        #expect(report.reasons == [.init(.start, text: text)])
     }
 
     @Test func whatAWorkerDoesNotHeedIsSaidInItsWords() throws {
         let trouble = "no leader of the control topic c answers; requests go on, and cancellations are not seen"
         let page = #"{"loops":[{"worker":"w1","mode":"running","trouble":"\#(trouble)","partitions":[]}]}"#
         let report = try Self.report([Self.partition()], page: page)
-        #expect(report.reasons == [.init(text: "w1: \(trouble)", isStuck: false)])
+        #expect(report.reasons == [.init(.problem, text: "w1: \(trouble)")])
     }
 
     @Test func aRequestInADelayLaneIsLateOnlyOnceItIsDue() throws {

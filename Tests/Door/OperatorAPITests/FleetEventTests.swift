@@ -294,14 +294,14 @@ import Testing
 
     @Test func anEventHasTheFirstReasons() throws {
         let reasons = (0..<30).map {
-            StatusReport.WaitCause(text: "\($0)" + String(repeating: "é", count: 1000), isStuck: $0 < 2)
+            StatusReport.WaitCause(.problem, text: "\($0)" + String(repeating: "é", count: 1000), isStuck: $0 < 2)
         }
         let bytes = History.Backlog().event(at: Timestamp(milliseconds: 5000), publishedPerSecond: 2.25, reasons: reasons)
         let json = try #require(try JSONSerialization.jsonObject(with: Data(bytes)) as? [String: Any])
         let read = try #require(json["reasons"] as? [[String: Any]])
         #expect(json["published_per_second"] as? Double == 2.3 && read.count == 20)
         #expect(read.map { $0["stuck"] as? Bool == true } == (0..<20).map { $0 < 2 })
-        #expect(read.allSatisfy { ($0["text"] as? String)?.unicodeScalars.count == 500 })
+        #expect(read.allSatisfy { ($0["text"] as? String)?.unicodeScalars.count == 500 && $0["kind"] as? String == "trouble" })
         #expect(json["at"] as? String == "1970-01-01T00:00:05.000Z")
     }
 

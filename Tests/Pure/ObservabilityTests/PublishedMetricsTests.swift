@@ -125,6 +125,7 @@ import Testing
         ("pushfan_inflight_sends", "gauge", ["hub"]),
         ("pushfan_send_limit", "gauge", ["hub"]),
         ("pushfan_rate_limit", "gauge", ["hub"]),
+        ("pushfan_limited_by", "gauge", ["hub", "reason"]),
         ("pushfan_rate_wait_seconds_total", "counter", ["hub"]),
         ("pushfan_circuit_state", "gauge", ["hub"]),
         ("pushfan_hub_key_refused", "gauge", ["hub"]),

@@ -57,8 +57,9 @@ struct LoopLimitsTests {
         ] as [(Int, Int?, Int?)])
     func theLowestRateCounts(configured: Int, ordered: Int?, expected: Int?) throws {
         let port = try Stage(rate: configured).port
-        port.setRate(ordered: ordered, part: .init(owned: 3, all: 12), now: 0)
+        port.setRate(ordered: ordered.map { .init(order: "l-north", callsPerSecond: $0) }, part: .init(owned: 3, all: 12), now: 0)
         #expect(port.limits.rate?.limit == expected.map { Int64($0) * 1000 })
+        #expect((port.limits.rate?.order == "l-north") == (ordered == expected && ordered != configured && ordered != nil))
         port.setRate(ordered: nil, part: .init(owned: 3, all: 12), now: 1)
         #expect(port.limits.rate?.limit == (configured > 0 ? Int64(configured) * 1000 : nil), "as it was before")
     }
@@ -66,7 +67,8 @@ struct LoopLimitsTests {
     @Test func withoutARateInTheSettingsAWorkerHasItsPartOfAnOrderedOneAtOnce() throws {
         let port = try Stage().port
         func rate(_ ordered: Int?, owned: Int, of all: Int) -> Int64? {
-            port.setRate(ordered: ordered, part: .init(owned: owned, all: all), now: 0)
+            port.setRate(
+                ordered: ordered.map { .init(order: "l-north", callsPerSecond: $0) }, part: .init(owned: owned, all: all), now: 0)
             return port.limits.rate?.rate
         }
         #expect(rate(10, owned: 3, of: 12) == 2500)
@@ -79,7 +81,7 @@ struct LoopLimitsTests {
     @Test func aConfiguredRateStaysSharedWithTheFleetWhileAnOrderLowersIt() throws {
         let port = try Stage(rate: 100).port
         port.limits.rate?.owns(12, now: 0)
-        port.setRate(ordered: 10, part: .init(owned: 12, all: 12), now: 0)
+        port.setRate(ordered: .init(order: "l-north", callsPerSecond: 10), part: .init(owned: 12, all: 12), now: 0)
         #expect(port.limits.rate?.rate == 0, "nothing is its part before the fleet has agreed")
         port.limits.rate?.sharesByPartitions(12, now: 0)
         #expect(port.limits.rate?.rate == 10_000)
@@ -97,15 +99,16 @@ struct LoopLimitsTests {
             OrderRecord(
                 id: "h-held", kind: .hold, scope: .everything, reason: "quiet", author: "ops", since: Timestamp(milliseconds: 0)),
         ]
+        func rate(_ hub: String) -> [String: Int]? { limited.rate(ofHub: hub).map { [$0.order: $0.callsPerSecond] } }
         limited.take(orders, areHubsSeveral: false, now: 0)
-        #expect(limited.rate(ofHub: "north") == 20 && limited.rate(ofHub: "south") == 25)
+        #expect(rate("north") == ["l-hub-again": 20] && rate("south") == ["l-everything": 25])
         func waitedFor() -> [String] { orders.map(\.id).filter(limited.waiting.contains) }
         #expect(limited.isUsed && waitedFor() == ["l-acme", "l-both"])
         limited.take(orders, areHubsSeveral: true, now: 0)
         #expect(waitedFor() == ["l-everything", "l-acme", "l-both"], "together, hubs keep to the limit of everything")
-        #expect(limited.rate(ofHub: "south") == 25)
+        #expect(rate("south") == ["l-everything": 25])
         limited.take([orders[0]], areHubsSeveral: true, now: 0)
-        #expect(!limited.isUsed && limited.rate(ofHub: "north") == 30 && limited.rate(ofHub: "south") == nil)
+        #expect(!limited.isUsed && rate("north") == ["l-hub-north": 30] && limited.rate(ofHub: "south") == nil)
         limited.take([], areHubsSeveral: true, now: 0)
         #expect(!limited.isUsed && limited.rate(ofHub: "north") == nil)
     }

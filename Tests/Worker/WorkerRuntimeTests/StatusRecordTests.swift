@@ -114,6 +114,21 @@ import Testing
         #expect(partitions == partitions.indices.map { $0 % 10 } && partitions.count > 50)
     }
 
+    /// A reader of this version finds each of them, and one of an earlier version all the others.
+    @Test func whatLimitsIsInTheReport() throws {
+        var status = Self.status(0, size: Size(hubs: 8, partitions: 600))
+        status.hubs[6].limitedBy = CallLimit(.order, rate: 7500, order: "l-12345678")
+        status.kafkaProblem = "brokers failed"
+        status.headOfLine = .init(topic: "t", partition: 3, key: LongestKey(offset: 4711, waiting: 30, of: 40))
+        let loop = try #require(try Self.read(StatusRecord([status], version: "1", hub: "h").json).loops.first)
+        let hub = try #require((loop["hubs"] as? [[String: Any]])?.first { $0["limited_by"] != nil }, "one that limits is kept")
+        #expect(hub["limited_by"] as? String == "limit" && hub["limited_to"] as? Double == 7.5)
+        #expect(hub["limited_by_order"] as? String == "l-12345678" && loop["kafka_trouble"] as? String == "brokers failed")
+        let head = try #require(loop["head_of_line"] as? [String: Any])
+        #expect(head["topic"] as? String == "t" && head["partition"] as? Int == 3 && head["offset"] as? Int == 4711)
+        #expect(head["waiting"] as? Int == 30 && head["of"] as? Int == 40)
+    }
+
     /// By that member a worker says that it obeys orders.
     @Test func aRecordHasOrdersEvenWhereNoneStands() throws {
         let status = Self.status(0, size: Size())
@@ -126,14 +141,17 @@ import Testing
     @Test func theOrdersThatAllLoopsObeyAreOneList() {
         var statuses = (0..<2).map { Self.status($0, size: Size()) }
         statuses[0].orders = [
-            .init(id: "h-aaaaaa", kind: "hold", waiting: 5), .init(id: "l-bbbbbb", kind: "limit", waiting: 2),
+            .init(id: "h-aaaaaa", kind: "hold", waiting: 5), .init(id: "l-bbbbbb", kind: "limit", waiting: 2, rate: 40, calls: 3),
             .init(id: "h-cccccc", kind: "hold", waiting: 9),
         ]
-        statuses[1].orders = [.init(id: "h-cccccc", kind: "hold", waiting: 0), .init(id: "l-bbbbbb", kind: "limit", waiting: 4)]
+        statuses[1].orders = [
+            .init(id: "h-cccccc", kind: "hold", waiting: 0), .init(id: "l-bbbbbb", kind: "limit", waiting: 4, rate: 40),
+        ]
         let text = String(decoding: StatusRecord(statuses, version: "1", hub: "h").json, as: UTF8.self)
         #expect(
             text.contains(
-                #","orders":[{"id":"l-bbbbbb","kind":"limit","waiting":6},{"id":"h-cccccc","kind":"hold","waiting":9}],"loops":"#)
+                #","orders":[{"id":"l-bbbbbb","kind":"limit","waiting":6,"rate":40,"calls":3},"#
+                    + #"{"id":"h-cccccc","kind":"hold","waiting":9}],"loops":"#)
         )
         #expect(!text.contains("orders_omitted"))
     }

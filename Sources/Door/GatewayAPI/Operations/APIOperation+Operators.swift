@@ -57,6 +57,11 @@ extension APIOperation {
                     ], [("searched", JSONSchema.count)], ["searched": 1]))
         ], problems: searchProblems)
 
+    /// A reason why requests wait. Later versions may have other kinds.
+    private static let reason = JSONSchema.object(
+        [("kind", JSONSchema.text()), ("stuck", JSONSchema.boolean), ("text", JSONSchema.text())],
+        required: ["kind", "stuck", "text"], isOpen: true)
+
     static let showStatusRow = Row(
         method: "GET", path: "/v1/status", label: "status",
         summary: "Shows how workers are and why requests wait, as `pushfan status` does.",
@@ -67,11 +72,17 @@ extension APIOperation {
                 content: Content(
                     schema: JSONSchema.object(
                         [
-                            ("reasons", JSONSchema.list(of: [:])), ("waiting_by", waitingBy), ("outlook", outlook),
+                            ("reasons", JSONSchema.list(of: reason)), ("waiting_by", waitingBy), ("outlook", outlook),
                             ("workers", JSONSchema.list(of: [:])),
                             ("orders", JSONSchema.list(of: [:])), ("orders_problem", JSONSchema.text()),
                         ], required: [], isOpen: true),
                     example: [
+                        "reasons": [
+                            [
+                                "kind": "rate_limit", "stuck": false,
+                                "text": "w1: the hub takes 100 calls/s (hub.rate_limit), and 230 calls wait for their turn",
+                            ]
+                        ],
                         "waiting_by": [
                             "requests": 2304,
                             "sources": [

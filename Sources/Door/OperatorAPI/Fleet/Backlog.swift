@@ -91,9 +91,7 @@ extension History.Backlog {
         if let publishedPerSecond { json.add("published_per_second", tenths: publishedPerSecond) }
         json.add(
             "reasons",
-            array: reasons.prefix(20).map {
-                JSONObject(["stuck": $0.isStuck, "text": FleetEvent.cut($0.text, to: 500)]).bytes
-            })
+            array: reasons.prefix(20).map { $0.json(limit: 500) })
         json.add("causes", texts: causes.map { FleetEvent.cut($0, to: 1000) })
         return json.bytes
     }

@@ -19,7 +19,7 @@ public struct HubLimits: Sendable {
     /// The limit of calls that may start in a second, or nil for as many as there are.
     public var rate: RateLimit?
     /// The pace that lets fewer start while the hub throttles some of them.
-    private var pace = Pace()
+    private(set) var pace = Pace()
     private var refusals = Refusals()
     private var slow = SlowCalls()
     /// Calls in flight.

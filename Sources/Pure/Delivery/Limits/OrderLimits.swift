@@ -73,6 +73,12 @@ public struct OrderLimits<Call> {
     /// The calls that wait, and those among them that are not wanted any more.
     public var waitingCount: Int { lines.values.reduce(0) { $0 + $1.count } }
 
+    /// The calls that wait for a limit, by the orders' ids, without those that wait for none.
+    public var waitingCounts: [String: Int] { limits.compactMapValues { $0.waitingCount > 0 ? $0.waitingCount : nil } }
+
+    /// True if calls to the hub of a number wait.
+    public func delays(hub: Int) -> Bool { lines.keys.contains { $0.hub == hub } }
+
     /// True if an order is one of the limits.
     public func contains(_ order: String) -> Bool { limits[order] != nil }
 

@@ -25,6 +25,9 @@ struct Pace: Sendable, Equatable {
     private var answerCount = 0
     private var refusalCount = 0
 
+    /// The present rate, thousandths of a call per second, or nil where there is none.
+    var rate: Int64? { bucket?.rate }
+
     /// True if a call may start.
     mutating func hasCall(now: MonotonicTime) -> Bool { bucket?.hasCall(now: now) ?? true }
 

@@ -8,6 +8,8 @@ public import Basics
 public struct RateLimit: Sendable {
     /// The limit of all workers together, thousandths of a call per second.
     public private(set) var limit: Int64
+    /// The id of the order that sets it, or nil where settings do.
+    public private(set) var order: String?
     private var bucket: TokenBucket
     private var fleet: FleetShare
     private var demand: RateDemand
@@ -39,8 +41,14 @@ public struct RateLimit: Sendable {
     }
 
     /// Changes the limit of all workers together. Shares are parts of it, so that it does not matter who learns of it first.
-    public mutating func setLimit(callsPerSecond: Int, now: MonotonicTime) {
+    ///
+    /// - Parameters:
+    ///   - callsPerSecond: Of all workers together, 1 – 1,000,000.
+    ///   - order: The id of the order that sets it, or nil where settings do.
+    ///   - now: The present moment.
+    public mutating func setLimit(callsPerSecond: Int, order: String? = nil, now: MonotonicTime) {
         limit = Self.thousandths(callsPerSecond)
+        self.order = order
         apply(now)
     }
 
@@ -126,6 +134,9 @@ public struct RateLimit: Sendable {
         isResting = false
         if most < FleetShare.whole { claim(FleetShare.whole, now: now) }
     }
+
+    /// True if calls waited for it, and for nothing else, when that was noted last.
+    public var isAwaited: Bool { waitingSince != nil }
 
     /// The rate of the calls that this worker may make at present, thousandths of a call per second.
     public var rate: Int64 { bucket.rate }

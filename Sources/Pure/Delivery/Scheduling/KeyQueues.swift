@@ -63,7 +63,7 @@ struct KeyQueues<Record> {
     var heldCount: Int { held.all.count }
     var heldByteCount: Int { held.all.byteCount }
 
-    private var queues: [Key: Queue] = [:]
+    private(set) var queues: [Key: Queue] = [:]
     /// Keys whose first request may begin.
     private var turns = FIFO<Key>()
     /// Keys whose first request waits for its moment.
@@ -356,7 +356,7 @@ struct KeyQueues<Record> {
     }
 
     /// The requests of one key, in their order. As long as it is among `queues`, there is at least one.
-    private struct Queue {
+    struct Queue {
         var requests = FIFO<Request>()
         /// True while the first one is in work.
         var isBusy = false

@@ -36,7 +36,7 @@ public final class Scheduler {
 
     /// A record that must be written to the topic of held requests, to the partition of that number.
     public typealias Move = (record: BufferedRecord, partition: Int32)
-    private typealias Keys = KeyQueues<BufferedRecord>
+    typealias Keys = KeyQueues<BufferedRecord>
 
     /// The memory that a place among the requests of a key takes, about.
     private static let placeByteCount = 128
@@ -69,11 +69,11 @@ public final class Scheduler {
 
     private let heldWindow: Int
     /// The keys of each partition of requests, by its slot.
-    private var keys: [Keys] = []
+    private(set) var keys: [Keys] = []
     /// The slots whose keys have a turn, by lane.
     private var turns: [SlotTurns] = []
     /// The slots that have records of keys.
-    private var filled = NumberSet()
+    private(set) var filled = NumberSet()
     /// The slots whose held requests are not read to their end yet.
     private var unread = NumberSet()
     /// The numbers and lanes of the partitions, by slot.

@@ -38,6 +38,8 @@ public struct PushfanMetrics: Sendable {
     public let sendLimit: Family<Gauge, 1>
     /// Hub calls that this worker may start in a second at present, by hub. A hub whose rate has no limit has no series.
     public let rateLimit: Family<Gauge, 1>
+    /// The limit for which calls wait at present, by hub and reason (`rate_limit`, `in_flight`, `throttle` …): 1 for that one, else 0.
+    public let limitedBy: Family<Gauge, 2>
     /// Time in which calls waited for the rate and nothing else, by hub.
     public let rateWait: Family<SecondsCounter, 1>
     /// The hub's circuit, by hub: 0 closed, 1 half-open, 2 open.
@@ -143,6 +145,8 @@ public struct PushfanMetrics: Sendable {
         inflightSends = registry.gauges("inflight_sends", help: "Hub calls in flight.", labels: ["hub"])
         sendLimit = registry.gauges("send_limit", help: "Hub calls that may be in flight at once.", labels: ["hub"])
         rateLimit = registry.gauges("rate_limit", help: "Hub calls that may start in a second here, at present.", labels: ["hub"])
+        limitedBy = registry.gauges(
+            "limited_by", help: "1 for the limit that calls wait for at present, by reason; else 0.", labels: ["hub", "reason"])
         rateWait = registry.family(
             "pushfan_rate_wait_seconds_total", help: "Time in which calls waited for the rate limit.", labels: ["hub"]
         ) { SecondsCounter() }

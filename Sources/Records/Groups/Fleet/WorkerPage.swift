@@ -20,6 +20,10 @@ package struct WorkerPage: Sendable, Equatable {
         package var heedsCancellations = true
         /// A further obstacle to requests, or an ignored setting, in the worker's own words.
         package var problem: String?
+        /// The reason that Kafka holds requests up, in the worker's own words.
+        package var kafkaProblem: String?
+        /// The ordering key behind which most of what waits for keys waits.
+        package var headOfLine: HeadOfLine?
         /// The requests that wait for a hub that its settings do not have, by the hub's name.
         package var unknownHubs: [String: Int] = [:]
         /// The final results since its process began, by their state.
@@ -51,9 +55,26 @@ package struct WorkerPage: Sendable, Equatable {
         package var ratePerSecond: String?
         package var throttledMilliseconds: Int?
         package var throttledUntil: Timestamp?
+        /// The word of the limit for which its calls wait, or nil where none do.
+        package var limitedBy: String?
+        /// The calls a second that this limit lets, or nil where it is no rate.
+        package var limitedTo: String?
+        /// The id of the order that sets it, or nil where none does.
+        package var limitingOrder: String?
 
         /// A hub of which nothing is known.
         package init() {}
+    }
+
+    /// An ordering key behind which requests wait, by the request that they wait for.
+    package struct HeadOfLine: Sendable, Equatable {
+        package var topic = ""
+        package var partition = -1
+        package var offset = 0
+        /// The requests behind it.
+        package var waiting = 0
+
+        package var id: TopicPartition { TopicPartition(topic: topic, partition: Int32(clamping: partition)) }
     }
 
     /// A partition that a loop reads.
@@ -85,6 +106,10 @@ package struct WorkerPage: Sendable, Equatable {
         package var kind = ""
         /// The requests that the worker has put to wait by it.
         package var waiting = 0
+        /// The calls a second of a limit, or nil of a hold.
+        package var rate: Int?
+        /// The calls that wait for their turn by this limit, at present.
+        package var calls = 0
     }
 
     /// The oldest request in work of a partition.
@@ -200,7 +225,10 @@ private struct PageReader {
         var orders: [WorkerPage.Order] = []
         document.forEachElement(of: list) {
             guard reader.takes(), let id = reader.text("id", $0) else { return }
-            orders.append(.init(id: id, kind: reader.text("kind", $0) ?? "", waiting: reader.count("waiting", $0)))
+            orders.append(
+                .init(
+                    id: id, kind: reader.text("kind", $0) ?? "", waiting: reader.count("waiting", $0),
+                    rate: reader.number("rate", $0), calls: reader.count("calls", $0)))
         }
         return orders
     }
@@ -219,6 +247,13 @@ private struct PageReader {
         loop.lastCommit = moment("last_commit", node)
         loop.heedsCancellations = !isTrue("cancellations_off", node)
         loop.problem = text("trouble", node)
+        loop.kafkaProblem = text("kafka_trouble", node)
+        loop.headOfLine = document.member("head_of_line", of: node).flatMap { head in
+            guard document.kind(of: head) == .object else { return nil }
+            return WorkerPage.HeadOfLine(
+                topic: text("topic", head) ?? "", partition: number("partition", head) ?? -1, offset: count("offset", head),
+                waiting: count("waiting", head))
+        }
         if let list = document.member("unknown_hubs", of: node), document.kind(of: list) == .array {
             document.forEachElement(of: list) {
                 if reader.takes(), let hub = reader.text("hub", $0) { loop.unknownHubs[hub] = reader.count("waiting", $0) }
@@ -263,6 +298,9 @@ private struct PageReader {
         hub.ratePerSecond = digits("rate_per_second", node)
         hub.throttledMilliseconds = number("throttled_ms", node)
         hub.throttledUntil = moment("throttled_until", node)
+        hub.limitedBy = text("limited_by", node)
+        hub.limitedTo = digits("limited_to", node)
+        hub.limitingOrder = text("limited_by_order", node)
         return hub
     }
 

@@ -12,17 +12,13 @@ extension StatusReport {
             "delayed_records": Int(delayedCount), "held_records": Int(heldCount), "cancelled_records": Int(cancelledCount),
             "exact": !partitions.contains(where: \.mayBeFewer),
         ])
-        object.add("reasons", array: reasons.map(json))
+        object.add("reasons", array: reasons.map { $0.json() })
         addCauses(to: &object)
         object.add("partitions", array: partitions.map(json))
         object.add("workers", array: workers.map(json))
         if let orders { object.add("orders", array: orders.json) }
         object.add("not_asked", texts: unasked.map(describe))
         return object.bytes
-    }
-
-    private func json(_ reason: WaitCause) -> [UInt8] {
-        JSONObject(["stuck": reason.isStuck, "text": reason.text]).bytes
     }
 
     private func json(_ partition: Partition) -> [UInt8] {

@@ -23,15 +23,30 @@ extension StatusReport {
 extension StatusReport {
     /// One reason why requests wait.
     package struct WaitCause: Sendable, Equatable {
+        /// The kind of it.
+        package let kind: Kind
         /// The reason in one line. Names in it are as others wrote them, control characters included.
         package let text: String
         /// Nothing moves until an operator, or the hub, does something.
         package let isStuck: Bool
+
+        /// A reason. Stuck is what moves only once an operator, or the hub, does something.
+        package init(_ kind: Kind, text: String, isStuck: Bool = false) {
+            (self.kind, self.text, self.isStuck) = (kind, text, isStuck)
+        }
+
+        /// The reason as JSON, with `limit` characters of its text at most.
+        package func json(limit: Int = .max) -> [UInt8] {
+            let shown = text.utf8.count <= limit ? text : String(Substring(text.unicodeScalars.prefix(limit)))
+            return JSONObject(["kind": kind.rawValue, "stuck": isStuck, "text": shown]).bytes
+        }
     }
 
-    /// The reasons for which requests wait, in plain words, the gravest first. Empty when nothing waits for long.
+    /// The reasons for which requests wait, in plain words, the gravest first. Empty when nothing waits.
     package var reasons: [WaitCause] {
-        let all = startReasons + groupReasons + silenceReasons + loopReasons + partitionReasons + transactionReasons
+        let all =
+            startReasons + groupReasons + silenceReasons + loopReasons + limitReasons + partitionReasons
+            + transactionReasons
         return all.sorted { $0.isStuck && !$1.isStuck }
     }
 
@@ -41,9 +56,10 @@ extension StatusReport {
     private var awaitingReasons: [WaitCause] {
         loops.flatMap(\.partitions).filter(\.waitsForLeader).map {
             WaitCause(
+                .start,
                 text:
-                    "\($0.id): the group has no position there, and its worker waits for a leader, or for other workers, to begin",
-                isStuck: false)
+                    "\($0.id): the group has no position there, and its worker waits for a leader, or for other workers, to begin"
+            )
         }
     }
 
@@ -53,17 +69,18 @@ extension StatusReport {
             guard let reading = partition.reading else { return nil }
             let amount = "\(reading.count) of \(reading.total) records, \(reading.byteCount / 1_000_000) MB"
             let text = "\(partition.id): its worker reads records that say where to begin (\(amount)), and begins by itself"
-            return WaitCause(text: text, isStuck: false)
+            return WaitCause(.start, text: text)
         }
     }
 
     /// The partitions that workers leave as they are, until an operator decides, and what Kafka shows of them.
     private var leftReasons: [WaitCause] {
         let left = loops.flatMap(\.partitions).filter { $0.isLeft && !newer.contains($0.id) }
-        let fromKafka = NewerRecords.text(newer).map { [WaitCause(text: "\($0): \(NewerRecords.remedy)", isStuck: true)] } ?? []
+        let fromKafka =
+            NewerRecords.text(newer).map { [WaitCause(.left, text: "\($0): \(NewerRecords.remedy)", isStuck: true)] } ?? []
         return fromKafka
             + left.map {
-                WaitCause(text: "\($0.id): its worker leaves it as it is, and says why at /readyz", isStuck: true)
+                WaitCause(.left, text: "\($0.id): its worker leaves it as it is, and says why at /readyz", isStuck: true)
             }
     }
 
@@ -72,7 +89,7 @@ extension StatusReport {
 
     private var refusedReasons: [WaitCause] {
         (starts?.obstacles ?? []).map {
-            WaitCause(text: "\($0.text): \(stop)`\($0.command)` sends what has no result", isStuck: true)
+            WaitCause(.start, text: "\($0.text): \(stop)`\($0.command)` sends what has no result", isStuck: true)
         }
     }
 
@@ -82,16 +99,19 @@ extension StatusReport {
             let isWaiting = partitions.contains { $0.lag > 0 }
             let words = [counts.waiting, counts.delayed, counts.held].compactMap(\.self).joined(separator: ", ")
             let waiting = isWaiting ? ", and \(words)" : ""
-            return [WaitCause(text: "no worker is in the group\(waiting): `pushfan worker` starts one", isStuck: isWaiting)]
+            return [
+                WaitCause(.noWorker, text: "no worker is in the group\(waiting): `pushfan worker` starts one", isStuck: isWaiting)
+            ]
         }
         guard group.state == .stable else {
-            return [WaitCause(text: "the group is \(group.state.rawValue): consumption is paused", isStuck: false)]
+            return [WaitCause(.rebalance, text: "the group is \(group.state.rawValue): consumption is paused")]
         }
         return topics.compactMap { topic in
             let orphans = orphans(of: topic)
             guard let name = orphans.first?.position.partition.topic else { return nil }
             let numbers = orphans.map { "\($0.position.partition.partition)" }.joined(separator: ", ")
             return WaitCause(
+                .noReader,
                 text: "no consumer for " + (orphans.count == topic.count ? name : "partition \(numbers) of \(name)"),
                 isStuck: true)
         }
@@ -101,18 +121,22 @@ extension StatusReport {
     private var silenceReasons: [WaitCause] {
         workers.compactMap { worker in
             guard worker.isStale, let age = worker.age else { return nil }
-            return WaitCause(text: "\(worker.name): has not reported for \(age / 1000) s", isStuck: false)
+            return WaitCause(.silence, text: "\(worker.name): has not reported for \(age / 1000) s")
         }
     }
 
     private var loopReasons: [WaitCause] {
         loops.flatMap { loop in
             var reasons = loop.hubs.flatMap { self.reasons(of: $0, in: loop) }
-            if let trouble = loop.problem { reasons.append(WaitCause(text: "\(loop.worker): \(trouble)", isStuck: false)) }
-            if loop.mode != "running" { reasons.append(WaitCause(text: "\(loop.worker): is \(loop.mode)", isStuck: false)) }
+            if let trouble = loop.problem { reasons.append(WaitCause(.problem, text: "\(loop.worker): \(trouble)")) }
+            if let trouble = loop.kafkaProblem {
+                reasons.append(WaitCause(.kafka, text: "\(loop.worker): \(trouble)\(lastCommit(of: loop))"))
+            }
+            if loop.mode != "running" { reasons.append(WaitCause(.mode, text: "\(loop.worker): is \(loop.mode)")) }
             if let at = loop.at, now.milliseconds(since: at) > 30_000 {
                 reasons.append(
                     WaitCause(
+                        .silence,
                         text:
                             "\(loop.worker): has not turned for \(TimeText.length(milliseconds: now.milliseconds(since: at)))",
                         isStuck: true))
@@ -130,15 +154,16 @@ extension StatusReport {
             let why = (hub.problem ?? hub.circuitReason).map { " (\($0))" } ?? ""
             reasons.append(
                 WaitCause(
-                    text: "\(loop.worker): \(name) is unavailable\(why)\(probe): `pushfan doctor` asks it",
+                    .outage, text: "\(loop.worker): \(name) is unavailable\(why)\(probe): `pushfan doctor` asks it",
                     isStuck: hub.circuit == "open"))
         } else if let trouble = hub.problem {
-            reasons.append(WaitCause(text: "\(loop.worker): \(trouble): `pushfan doctor` asks it", isStuck: true))
+            reasons.append(WaitCause(.outage, text: "\(loop.worker): \(trouble): `pushfan doctor` asks it", isStuck: true))
         }
         if let until = hub.throttledUntil, until > now {
             let text = "\(loop.worker): \(name) asked to wait, and is called again \(wait(until: until))"
-            reasons.append(WaitCause(text: text, isStuck: false))
+            reasons.append(WaitCause(.pause, text: text))
         }
+        if let limit = limitReason(of: hub, named: name, in: loop) { reasons.append(limit) }
         return reasons
     }
 
@@ -146,13 +171,14 @@ extension StatusReport {
         partitions.compactMap { partition in
             let name = partition.position.partition
             if let metadata = partition.position.unknownMetadata {
-                return WaitCause(text: "\(name): its position has \(metadata): `pushfan doctor` says what to do", isStuck: true)
+                return WaitCause(
+                    .position, text: "\(name): its position has \(metadata): `pushfan doctor` says what to do", isStuck: true)
             }
             guard partition.position.windowUse >= 0.9 else { return nil }
             let oldest = partition.fromWorker?.oldest
             let attempt = oldest?.attempt.map { " (attempt \($0))" } ?? ""
             return WaitCause(
-                text: "\(name): its window is full behind offset \(partition.position.start)\(attempt)", isStuck: true)
+                .window, text: "\(name): its window is full behind offset \(partition.position.start)\(attempt)", isStuck: true)
         }
     }
 
@@ -161,8 +187,13 @@ extension StatusReport {
         partitions.compactMap(\.counted?.transaction).filter { $0.isLong(at: now) }.map { transaction in
             let isHanging = transaction.isHanging(at: now)
             let end = isHanging ? "`pushfan doctor` says how to find its producer" : "its producer ends it, or Kafka does"
-            return WaitCause(text: "\(transaction.text): \(end)", isStuck: isHanging)
+            return WaitCause(.transaction, text: "\(transaction.text): \(end)", isStuck: isHanging)
         }
+    }
+
+    private func lastCommit(of loop: WorkerPage.Loop) -> String {
+        loop.lastCommit.map { "; the last commit was \(TimeText.length(milliseconds: max(0, now.milliseconds(since: $0)))) ago" }
+            ?? ""
     }
 
     private func wait(until moment: Timestamp) -> String {

@@ -28,23 +28,24 @@ extension HubPort {
     /// quota is lost.
     ///
     /// - Parameters:
-    ///   - ordered: The lowest rate of the orders, or nil without any.
+    ///   - ordered: The lowest limit of the orders, or nil without any.
     ///   - part: The partitions of requests.
     ///   - now: The present moment.
-    func setRate(ordered: Int?, part: LoopLimits.Part, now: MonotonicTime) {
+    func setRate(ordered: LoopLimits.HubRate?, part: LoopLimits.Part, now: MonotonicTime) {
         let configured = settings.rateLimit > 0 ? settings.rateLimit : nil
-        guard let rate = [configured, ordered].compactMap(\.self).min() else {
+        guard let rate = [configured, ordered?.callsPerSecond].compactMap(\.self).min() else {
             limits.rate = nil
             return
         }
+        let order = rate == configured ? nil : ordered?.order
         guard configured == nil else {
-            limits.rate?.setLimit(callsPerSecond: rate, now: now)
+            limits.rate?.setLimit(callsPerSecond: rate, order: order, now: now)
             return
         }
         if limits.rate == nil { limits.rate = RateLimit(callsPerSecond: rate, member: 0, now: now) }
         limits.rate?.sharesByPartitions(part.all, now: now)
         limits.rate?.owns(part.owned, now: now)
-        limits.rate?.setLimit(callsPerSecond: rate, now: now)
+        limits.rate?.setLimit(callsPerSecond: rate, order: order, now: now)
     }
 
     /// Takes what the other workers have announced in the topic of shares, and announces what they are to know.

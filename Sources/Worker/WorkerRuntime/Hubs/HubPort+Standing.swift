@@ -175,10 +175,9 @@ extension HubPort {
 
 /// The port's report about itself.
 extension HubPort {
-    /// The state of the hub, and what holds its calls up.
-    func status(bufferedCount: Int, now: MonotonicTime, wallClock: Timestamp) -> LoopStatus.Hub {
+    /// The state of the hub, and what holds its calls up. `limitedBy` is what its waiting calls wait for.
+    func status(bufferedCount: Int, limitedBy: CallLimit?, now: MonotonicTime, wallClock: Timestamp) -> LoopStatus.Hub {
         func moment(_ time: MonotonicTime) -> Timestamp { wallClock.adding(milliseconds: (time - now) / 1_000_000) }
-        var limits = limits
         return LoopStatus.Hub(
             name: name, region: settings.region, isRetired: isRetired, problem: isRetired ? nil : problem,
             circuit: limits.circuit.state.name, circuitReason: limits.circuit.reason?.rawValue,
@@ -187,7 +186,7 @@ extension HubPort {
             waitingForTimer: waitingForRetry,
             ratePerSecond: limits.rate.map { Double($0.rate) / 1000 },
             throttledMilliseconds: limits.pause.totalNanoseconds / 1_000_000,
-            throttledUntil: limits.pause.end(now: now).map(moment))
+            throttledUntil: limits.pause.end(now: now).map(moment), limitedBy: limitedBy)
     }
 }
 

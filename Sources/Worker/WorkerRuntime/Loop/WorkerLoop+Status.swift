@@ -53,25 +53,56 @@ extension WorkerLoop {
         areWholesFull ? "\(parents.openCount) large requests have not ended; others wait until some have" : nil
     }
 
+    /// The reason that Kafka holds requests up, or nil if it does not.
+    private var kafkaProblem: String? {
+        if health.isBrokerDoubtful { return "brokers failed, and have not answered since" }
+        if isCommitOverdue { return "Kafka does not take results at present, so no call begins" }
+        return hasRoomForOutcomes ? nil : "results that Kafka has not taken fill the memory for them, so nothing more is read"
+    }
+
+    /// The limit for which calls to a hub wait, or nil where none do.
+    private func limit(of port: HubPort, bufferedCount: Int) -> CallLimit? {
+        if !port.ready.isEmpty || bufferedCount > 0,
+            let limit = port.limits.callLimit(isCommitOverdue: isCommitOverdue, now: now)
+        {
+            return limit
+        }
+        return limited.waiting.delays(hub: port.number) ? CallLimit(.order) : nil
+    }
+
+    /// The hub's state, whose limit is published too.
+    private func status(of port: HubPort) -> LoopStatus.Hub {
+        let bufferedCount = scheduler.buffers.count(at: port.number)
+        let limit = limit(of: port, bufferedCount: bufferedCount)
+        port.metrics.noteLimit(port.isRetired ? nil : limit?.cause)
+        return port.status(bufferedCount: bufferedCount, limitedBy: limit, now: now, wallClock: wallClock)
+    }
+
     /// Writes down how things stand.
     func postStatus() {
         facts.measureRate(now: now)
         let unknownHubs = facts.unrouted.counts(at: wallClock)
         metrics.wait(forUnknown: unknownHubs)
         let orders = facts.held.counts(at: wallClock)
+        let calls = limited.waiting.waitingCounts
         metrics.wait(by: orders, at: wallClock)
         let status = LoopStatus(
             worker: configuration.workerID, mode: mode.rawValue, at: wallClock,
-            hubs: ports.filter { !$0.isClosed }.map {
-                $0.status(bufferedCount: scheduler.buffers.count(at: $0.number), now: now, wallClock: wallClock)
-            },
+            hubs: ports.filter { !$0.isClosed }.map(status),
             finishedPerSecond: facts.finishRate.perSecond, finished: metrics.tally.finished, callCount: metrics.tally.callCount,
             latency: metrics.tally.latency, lastRebalance: facts.lastRebalance, lastCommit: facts.lastCommit,
             partitions: [], heedsCancellations: health.controlProblem?.holdsRequests ?? true,
             problem: LoopStatus.problem(
                 [health.controlProblem?.text, wholesProblem, LoopStatus.problem(ofUnknown: unknownHubs)]
                     + ports.map(\.fleetProblem)),
-            unknownHubs: unknownHubs, orders: orders.map { .init(id: $0.id, kind: $0.kind, waiting: $0.waiting) },
+            kafkaProblem: kafkaProblem,
+            headOfLine: scheduler.longestKey.map { slot, key in
+                .init(topic: partitions[slot].id.topic, partition: partitions[slot].id.partition, key: key)
+            },
+            unknownHubs: unknownHubs,
+            orders: orders.map {
+                .init(id: $0.id, kind: $0.kind, waiting: $0.waiting, rate: $0.rate, calls: calls[$0.id] ?? 0)
+            },
             omittedOrders: facts.held.omittedCount)
         let work = flights.work(in: epoch)
         marks.note(work)

@@ -16,6 +16,8 @@ final class HubMetrics {
     private let keyRefused: GaugeShare
     private let inFlight: GaugeShare
     private let retryQueue: GaugeShare
+    private let limitedBy: [GaugeShare]
+    private var limit: CallLimit.Cause?
     private var turn = (inFlight: 0, waiting: 0)
     private let throttled: SecondsCounter
     /// None for a hub whose rate has no limit.
@@ -45,6 +47,7 @@ final class HubMetrics {
         keyRefused = gauges.keyRefused.share(of: loop)
         inFlight = gauges.inFlight.share(of: loop)
         retryQueue = gauges.retryQueue.share(of: loop)
+        limitedBy = gauges.limitedBy.map { $0.share(of: loop) }
         throttled = metrics.throttledTime.series([hub])
         rate = gauges.rateLimit.map { ($0.share(of: loop), metrics.rateWait.series([hub])) }
         publishToFinal = metrics.publishToFinal.series([hub])
@@ -160,6 +163,13 @@ final class HubMetrics {
     /// Publishes whether the hub refuses every key.
     func noteKey(isRefused: Bool) { keyRefused.set(isRefused ? 1 : 0) }
 
+    /// Publishes the kind of limit for which calls wait, or that none do.
+    func noteLimit(_ cause: CallLimit.Cause?) {
+        guard cause != limit else { return }
+        limit = cause
+        for (share, each) in zip(limitedBy, CallLimit.Cause.allCases) { share.set(each == cause ? 1 : 0) }
+    }
+
     /// Publishes what the hub's connections count by themselves.
     func noteConnections(of pool: ConnectionPool) {
         opened.reach(pool.connectionsOpened)
@@ -175,6 +185,7 @@ final class HubMetrics {
         keyRefused.set(0)
         inFlight.set(0)
         retryQueue.set(0)
+        noteLimit(nil)
         rate?.limit.set(0)
     }
 }

@@ -52,6 +52,8 @@ struct HubGauges: Sendable {
     let keyRefused: SharedGauge
     let inFlight: SharedGauge
     let retryQueue: SharedGauge
+    /// By the kind of limit.
+    let limitedBy: [SharedGauge]
     /// None for a hub whose rate has no limit.
     fileprivate(set) var rateLimit: SharedGauge?
 
@@ -63,6 +65,9 @@ struct HubGauges: Sendable {
         keyRefused = SharedGauge(metrics.hubKeyRefused.series([hub]), loops: loops, combination: .largest)
         inFlight = SharedGauge(metrics.inflightSends.series([hub]), loops: loops, combination: .sum)
         retryQueue = SharedGauge(metrics.retryQueue.series([hub]), loops: loops, combination: .sum)
+        limitedBy = CallLimit.Cause.allCases.map {
+            SharedGauge(metrics.limitedBy.series([hub, $0.rawValue]), loops: loops, combination: .largest)
+        }
     }
 }
 

@@ -12,6 +12,12 @@ final class LoopLimits {
         var all: Int
     }
 
+    /// A limit of a hub that an order sets.
+    struct HubRate: Equatable {
+        var order: String
+        var callsPerSecond: Int
+    }
+
     /// The loop's part. Until an assignment has counted them, all are as many as when the worker started.
     private(set) var part: Part
     /// The limits of more than a hub, and what waits for them.
@@ -19,8 +25,8 @@ final class LoopLimits {
     /// True while a call is begun that has its tokens.
     var isReleasing = false
     /// The lowest limit of each hub, and of every hub.
-    private var hubRates: [String: Int] = [:]
-    private var commonRate: Int?
+    private var hubRates: [String: HubRate] = [:]
+    private var commonRate: HubRate?
 
     /// No limits.
     init(partitionCount: Int) { part = Part(all: partitionCount) }
@@ -40,10 +46,10 @@ final class LoopLimits {
         for order in orders {
             guard case .limit(let rate) = order.kind else { continue }
             if order.scope.isEverything {
-                commonRate = min(commonRate ?? rate, rate)
+                commonRate = Self.lower(commonRate, or: .init(order: order.id, callsPerSecond: rate))
                 guard areHubsSeveral else { continue }
             } else if let hub = order.scope.hub, order.scope == OrderScope(hub: hub) {
-                hubRates[hub] = min(hubRates[hub] ?? rate, rate)
+                hubRates[hub] = Self.lower(hubRates[hub], or: .init(order: order.id, callsPerSecond: rate))
                 continue
             }
             rates[order.id] = min(rates[order.id] ?? rate, rate)
@@ -51,8 +57,12 @@ final class LoopLimits {
         waiting.set(rates, owned: part.owned, of: part.all, now: now)
     }
 
-    /// The lowest rate that orders set for a hub, or nil without any.
-    func rate(ofHub name: String) -> Int? { [hubRates[name], commonRate].compactMap(\.self).min() }
+    /// The lowest limit that orders set for a hub, or nil without any.
+    func rate(ofHub name: String) -> HubRate? { commonRate.map { Self.lower(hubRates[name], or: $0) } ?? hubRates[name] }
+
+    private static func lower(_ known: HubRate?, or other: HubRate) -> HubRate {
+        known.map { $0.callsPerSecond <= other.callsPerSecond ? $0 : other } ?? other
+    }
 
     /// The line in which a call at the hub of a number waits that some orders concern, or nil if none of them is a limit of more than a hub.
     func line(of flight: Flight, at hub: Int, among orders: [OrderRecord]) -> LimitedLine? {

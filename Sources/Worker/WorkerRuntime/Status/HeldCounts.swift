@@ -13,6 +13,8 @@ struct HeldCounts {
         var since: Timestamp
         /// The requests that this loop has put to wait by it.
         var waiting: Int
+        /// The calls a second of a limit, or nil of a hold.
+        var rate: Int?
         /// The earliest expiry among those that expire while it stands, to a minute, and never too late. Nil if none does any more.
         var nextExpiry: Timestamp?
     }
@@ -93,7 +95,7 @@ struct HeldCounts {
             entry.order.flatMap { $0.stands(at: now) ? ($0, entry) : nil }
         }.sorted { Self.precedes($0.0, before: $1.0) }.map { order, entry in
             Count(
-                id: order.id, kind: order.word, since: order.since, waiting: entry.waiting,
+                id: order.id, kind: order.word, since: order.since, waiting: entry.waiting, rate: order.rate,
                 nextExpiry: entry.nextExpiry(at: now, before: order.until))
         }
     }
@@ -101,4 +103,9 @@ struct HeldCounts {
     private static func precedes(_ left: OrderRecord, before right: OrderRecord) -> Bool {
         (left.scope.tenant == nil ? 0 : 1, right.since, left.id) < (right.scope.tenant == nil ? 0 : 1, left.since, right.id)
     }
+}
+
+extension OrderRecord {
+    /// The calls a second of a limit, or nil of another order.
+    fileprivate var rate: Int? { if case .limit(let rate) = kind { rate } else { nil } }
 }

@@ -28,6 +28,8 @@ extension ByteWriter {
             entry.append("{\"id\":", json: order.id)
             entry.add("kind", value: order.kind)
             entry.add("waiting", value: Int64(order.waiting))
+            if let rate = order.rate { entry.add("rate", value: Int64(rate)) }
+            if order.calls > 0 { entry.add("calls", value: Int64(order.calls)) }
             entry.append("}")
             guard entry.count < left else { break }
             left -= entry.count + 1
@@ -59,8 +61,19 @@ extension ByteWriter {
         add("last_commit", value: status.lastCommit)
         if !status.heedsCancellations { append(",\"cancellations_off\":true") }
         add("trouble", value: status.problem)
+        add("kafka_trouble", value: status.kafkaProblem)
+        if let head = status.headOfLine { append(head) }
         append(unknown: status.unknownHubs)
         append(finished: status.finished, calls: status.callCount)
+    }
+
+    private mutating func append(_ head: LoopStatus.HeadOfLine) {
+        append(",\"head_of_line\":{\"topic\":", json: head.topic)
+        add("partition", value: Int64(head.partition))
+        add("offset", value: head.key.offset)
+        add("waiting", value: Int64(head.key.waiting))
+        add("of", value: Int64(head.key.all))
+        append("}")
     }
 
     /// Appends what waits for hubs that settings do not have, as a member after others, or nothing where nothing does.
@@ -102,7 +115,14 @@ extension ByteWriter {
         if let rate = hub.ratePerSecond { add("rate_per_second", tenths: rate) }
         add("throttled_ms", value: hub.throttledMilliseconds)
         add("throttled_until", value: hub.throttledUntil)
+        if let limit = hub.limitedBy { append(limit) }
         append("}")
+    }
+
+    private mutating func append(_ limit: CallLimit) {
+        add("limited_by", value: limit.cause.rawValue)
+        if let rate = limit.rate { add("limited_to", tenths: Double(rate) / 1000) }
+        add("limited_by_order", value: limit.order)
     }
 
     /// Appends a partition as an object.

@@ -100,6 +100,8 @@ public struct LoopStatus: Sendable, Equatable {
         public var throttledMilliseconds: Int64
         /// Until when it asks to wait now.
         public var throttledUntil: Timestamp?
+        /// The limit for which its calls wait, or nil where none do.
+        public var limitedBy: CallLimit?
     }
 
     /// A hold or limit that stands.
@@ -110,6 +112,20 @@ public struct LoopStatus: Sendable, Equatable {
         public var kind: String
         /// The requests that the loop has put to wait by it.
         public var waiting: Int
+        /// The calls a second of a limit, or nil of a hold.
+        public var rate: Int?
+        /// The calls that wait at the loop for their turn by this limit, at present.
+        public var calls = 0
+    }
+
+    /// The ordering key behind which most of what waits for keys waits.
+    public struct HeadOfLine: Sendable, Equatable {
+        /// The topic of its partition.
+        public var topic: String
+        /// The partition's number.
+        public var partition: Int32
+        /// The numbers of requests, and the one before them.
+        public var key: LongestKey
     }
 
     /// The member's name in the group.
@@ -138,6 +154,10 @@ public struct LoopStatus: Sendable, Equatable {
     public var heedsCancellations = true
     /// Anything else that holds requests up, or is not heeded, in one sentence. Nil if nothing is.
     public var problem: String?
+    /// The reason that Kafka holds requests up, in one sentence. Nil if it does not.
+    public var kafkaProblem: String?
+    /// The ordering key behind which most of what waits for keys waits, or nil where that are few.
+    public var headOfLine: HeadOfLine?
     /// The requests that wait for a hub that its settings do not have, by the hub's name.
     public var unknownHubs: [UnroutedWaits.Count] = []
     /// The holds and limits that stand, those without a tenant first, and of these the newest.
@@ -148,11 +168,13 @@ public struct LoopStatus: Sendable, Equatable {
     /// The holds and limits that all of several loops obey, in their order, with the requests that these have put to wait together.
     static func orders(of statuses: [LoopStatus]) -> [Order] {
         guard let first = statuses.first, !first.orders.isEmpty else { return [] }
-        let waiting = statuses.map { Dictionary($0.orders.map { ($0.id, $0.waiting) }, uniquingKeysWith: { $1 }) }
+        let known = statuses.map { Dictionary($0.orders.map { ($0.id, $0) }, uniquingKeysWith: { $1 }) }
         return first.orders.compactMap { order in
-            let counts = waiting.compactMap { $0[order.id] }
+            let counts = known.compactMap { $0[order.id] }
             guard counts.count == statuses.count else { return nil }
-            return Order(id: order.id, kind: order.kind, waiting: counts.reduce(0, +))
+            return Order(
+                id: order.id, kind: order.kind, waiting: counts.reduce(0) { $0 + $1.waiting }, rate: order.rate,
+                calls: counts.reduce(0) { $0 + $1.calls })
         }
     }
 

@@ -112,7 +112,9 @@ struct StatusRecord {
         loops.indices.flatMap { loop in
             let status = statuses[loops[loop].place]
             let hubs = status.hubs.enumerated().map { place, hub in
-                Piece(rank: Self.isGood(hub) ? place == 0 ? 2 : 4 : 0, loop: loop, place: place, isHub: true)
+                Piece(
+                    rank: Self.isGood(hub) ? place == 0 || hub.limitedBy != nil ? 2 : 4 : 0, loop: loop, place: place, isHub: true
+                )
             }
             var quietCount = 0
             let partitions = status.partitions.indices.compactMap { place -> Piece? in
@@ -139,7 +141,7 @@ struct StatusRecord {
     }
 
     private static func isGood(_ status: LoopStatus) -> Bool {
-        status.mode == "running" && status.problem == nil && status.hubs.allSatisfy(isGood)
+        status.mode == "running" && status.problem == nil && status.kafkaProblem == nil && status.hubs.allSatisfy(isGood)
     }
 
     private static func cut(_ text: String) -> String {
@@ -156,6 +158,7 @@ struct StatusRecord {
     private static func cut(_ status: LoopStatus) -> LoopStatus {
         var status = status
         status.problem = status.problem.map(cut)
+        status.kafkaProblem = status.kafkaProblem.map(cut)
         status.hubs = status.hubs.map { cut($0) }
         return status
     }

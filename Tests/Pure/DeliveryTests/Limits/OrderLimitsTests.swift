@@ -29,6 +29,16 @@ struct OrderLimitsTests {
         return calls
     }
 
+    @Test func theCallsThatWaitAreCountedByTheirOrdersAndHubs() {
+        var limits = Self.limits(["a": 1, "b": 1, "c": 1])
+        limits.append(1, to: Self.line("a", "b"))
+        limits.append(2, to: Self.line("b", hub: 2))
+        #expect(limits.waitingCounts == ["a": 1, "b": 2])
+        #expect([0, 1, 2].map { limits.delays(hub: $0) } == [true, false, true])
+        _ = limits.removeAll()
+        #expect(limits.waitingCounts.isEmpty && !limits.delays(hub: 0))
+    }
+
     /// The limits by their ids, the orders that concern a call, and how many of such calls begin at once after 2 s.
     @Test(
         arguments: [

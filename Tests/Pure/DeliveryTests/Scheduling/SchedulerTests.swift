@@ -35,6 +35,24 @@ import Testing
         #expect(!scheduler.isFull(0) { _ in 385 })
     }
 
+    /// Requests behind one key and behind others, one for each, and those that are said to wait for the one.
+    @Test(arguments: [(19, 0, nil), (20, 0, 20), (25, 24, 25), (25, 25, nil), (5, 100, nil)] as [(Int, Int, Int?)])
+    func theKeyIsFoundBehindWhichMostWait(behind: Int, others: Int, expected: Int?) {
+        let scheduler = scheduler()
+        var offset: Int64 = 100
+        func add(_ count: Int, behind key: RequestIdentity) {
+            let hasTurn = scheduler.takeTurn(of: key, in: 0, origin: record(offset).origin)
+            let areAdded = (0..<count).map { scheduler.offer(record(offset + 1 + Int64($0)), of: key) }
+            #expect(hasTurn && areAdded.allSatisfy { $0 })
+            offset += Int64(count) + 1
+        }
+        add(behind, behind: key)
+        for place in 0..<others { add(1, behind: RequestIdentity(seed: UInt64(place) + 100)) }
+        let found = scheduler.longestKey
+        #expect(found?.key == expected.map { LongestKey(offset: 100, waiting: $0, of: behind + others) })
+        #expect(found?.slot == expected.map { _ in 0 })
+    }
+
     private func holdingScheduler() -> Scheduler {
         let scheduler = Scheduler(heldWindow: 64)
         let held = HeldRules.heldPartition(of: 0, in: .normal) ?? 0

@@ -129,12 +129,17 @@ public struct OrderRecord: Sendable, Hashable {
     /// True if it is a hold that stood at a moment.
     func stood(at moment: Timestamp) -> Bool { kind == .hold && since <= moment && moment <= end }
 
+    /// True if a text may be the id of an order: 8 to 64 small letters, digits and `-`.
+    public static func isID(_ text: String) -> Bool {
+        (8...64).contains(text.utf8.count)
+            && text.utf8.allSatisfy {
+                $0 == UInt8(ascii: "-") || $0.isDigit || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0)
+            }
+    }
+
     /// Throws the first fault for which no worker would obey it.
     public func check() throws(Fault) {
-        let letters = id.utf8.allSatisfy {
-            $0 == UInt8(ascii: "-") || $0.isDigit || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0)
-        }
-        guard letters, (8...64).contains(id.utf8.count) else { throw .id }
+        guard Self.isID(id) else { throw .id }
         guard scope.isSound else { throw .scope }
         if case .limit(let rate) = kind, !Self.limits.contains(rate) { throw .number }
         guard reason.contains(where: { !$0.isWhitespace }), reason.count <= Self.maximumReasonLength,
