@@ -16,15 +16,9 @@ extension WorkerLoop {
         if flight.request.options.trackOutcome ?? ports[flight.route.port].settings.tracksOutcomes { track(flight) }
         ports[flight.route.port].metrics.finished(
             conclusion, nanoseconds: wallClock.nanoseconds(since: flight.place.origin.timestamp))
-        if log.isEnabled(.info) {
-            log.info(
-                .requestFinished, "a request has its final result",
-                [
-                    .requestID: .string(flight.request.document.string(flight.request.id)),
-                    .outcome: .string(conclusion.outcome.rawValue), .attempt: LogValue(flight.report.attemptCount),
-                    .partition: LogValue(flight.place.origin.partition), .offset: LogValue(flight.place.origin.offset),
-                ])
-        }
+        requestLog.note(
+            conclusion, of: flight.request.document.string(flight.request.id), attempts: flight.report.attemptCount,
+            at: flight.place.origin)
         settle(flight)
     }
 
@@ -146,14 +140,7 @@ extension WorkerLoop {
     func finish(_ flight: Flight, poll: OutcomePoll, outcome: CallOutcome) {
         recorders.results.record(outcome, of: poll.call, for: flight.place.source, now: wallClock, into: &outbox)
         ports[flight.route.port].metrics.outcomeKnown(outcome.reason)
-        if outcome.state != .sent, log.isEnabled(.info) {
-            log.info(
-                .outcomeKnown, "an accepted call did not reach all its devices, or that is unknown",
-                [
-                    .requestID: .string(poll.call.requestText), .outcome: .string(outcome.outcome.rawValue),
-                    .reason: .string(outcome.reason), .count: LogValue(poll.call.tracking.pollCount),
-                ])
-        }
+        if outcome.state != .sent { requestLog.note(outcome, of: poll) }
         settle(flight)
     }
 }
