@@ -35,11 +35,7 @@ public enum Host {
         return inet_pton(AF_INET6, text, &long) == 1 ? 128 : nil
     }
 
-    /// The reason for which a file cannot be read, in plain words, or nil.
-    ///
-    /// - Parameters:
-    ///   - path: The file.
-    ///   - mayBeFolder: True if a folder stands for the files in it.
+    /// The reason for which a file cannot be read, in plain words, or nil. With `mayBeFolder` a folder stands for the files in it.
     static func fault(ofFile path: String, mayBeFolder: Bool = false) -> String? {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { return Unreadable(errno: errno).description }

@@ -62,7 +62,7 @@ import Testing
         let read = try #require(WorkerPage(Array(page.utf8)))
         #expect(read.loops.map(\.finished) == [["sent": 5, "failed": 1], ["sent": 2], [:]])
         #expect(read.loops.map(\.calls) == [7, 0, 0] && read.loops.map(\.omittedPartitions) == [4, 0, 0])
-        #expect(read.omittedLoops == 3 && read.omittedTroubles == 3 && read.calls == 27)
+        #expect(read.omittedLoops == 3 && read.omittedProblems == 3 && read.calls == 27)
         #expect(read.finished == ["sent": 17, "failed": 1, "expired": 1])
     }
 

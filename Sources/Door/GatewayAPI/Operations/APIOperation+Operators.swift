@@ -52,7 +52,7 @@ extension APIOperation {
                         [
                             "id": "push.deadletter.v1:0:12@2026-11-21T17:00:00.100Z", "at": "2026-11-21T17:00:00.100Z",
                             "topic": "push.requests.v1",
-                            "code": "invalid_json", "bytes": 31, "can_go_back": false, "left": "invalid",
+                            "code": "invalid_json", "bytes": 31, "can_go_back": false, "left": "broken",
                         ]
                     ], [("searched", JSONSchema.count)], ["searched": 1]))
         ], problems: searchProblems)

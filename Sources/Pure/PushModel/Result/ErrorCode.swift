@@ -63,7 +63,7 @@ public enum ReplaySafety: String, Sendable, CaseIterable {
 public enum ResultState: String, Sendable, CaseIterable {
     case scheduled, retrying, sent, partial, failed, expired, cancelled, duplicate, rejected, unknown
 
-    /// True if a request ended so that nobody wanted it, and not all whom it names were reached.
+    /// True if the end is one that neither publisher nor operator asked for, and not all whom the request names were reached.
     public var isFailure: Bool {
         switch self {
         case .partial, .failed, .expired, .rejected, .unknown: true

@@ -158,8 +158,8 @@ package struct StatusReport: Sendable {
     private var partlyUnasked: [ReportGap] {
         var list: [ReportGap] = []
         let pages = workers.compactMap { worker in (try? worker.page.get()).map { (worker.name, $0) } }
-        for (name, page) in pages where page.omittedTroubles > 0 {
-            list.append(.cut(worker: name, troubles: page.omittedTroubles))
+        for (name, page) in pages where page.omittedProblems > 0 {
+            list.append(.cut(worker: name, problems: page.omittedProblems))
         }
         let heard = Set(loops.map(\.worker))
         let silent = groupDescription?.members.count { !heard.contains($0.name) } ?? 0

@@ -9,6 +9,9 @@ import PushModel
 /// A poll waits in a lane, never in memory. Its record is written in the transaction of the final result, and the next one, or the
 /// outcome, in a transaction with its own offset. So a worker that dies loses none, and asks again what it had asked.
 extension WorkerLoop {
+    /// The lines about single requests.
+    var requestLog: RequestLog { RequestLog(log: log, logged: configuration.loggedRequests) }
+
     /// Writes the request's one final result.
     func finish(_ flight: Flight) {
         facts.finishedCount += 1

@@ -16,7 +16,6 @@ final class WorkerLoop {
     var configuration: WorkerConfiguration
     let metrics: WorkerMetrics
     let log: Log
-    let requestLog: RequestLog
     let health: WorkerHealth
     let control: WorkerControl
     let clock: WorkerClock
@@ -85,7 +84,6 @@ final class WorkerLoop {
         self.configuration = configuration
         self.metrics = metrics
         log = services.log
-        requestLog = RequestLog(log: services.log, logged: configuration.loggedRequests)
         self.health = health
         self.control = control
         facts = LoopFacts(board: services.status, startedAt: services.clock.monotonic)

@@ -29,7 +29,7 @@ struct RequestLog {
             .requestExpanded, "a large request was divided into parts", [.requestID: .string(id()), .count: LogValue(count)])
     }
 
-    /// Notes that an accepted call did not reach all its devices, or that nobody knows.
+    /// Notes that an accepted call did not reach all its devices, or that this is unknown.
     func note(_ outcome: CallOutcome, of poll: OutcomePoll) {
         guard isLogged(outcome.state.isFailure) else { return }
         let message: StaticString = "an accepted call did not reach all its devices, or that is unknown"

@@ -27,7 +27,7 @@ struct StatusRecord {
         let head: [UInt8]
         var pieces: [(isHub: Bool, place: Int, bytes: [UInt8])] = []
         /// The number of those that are in trouble.
-        var troubleCount = 0
+        var problemCount = 0
     }
 
     /// A hub or a partition. Those with lower ranks go first, and of one rank those since an earlier time.
@@ -39,7 +39,7 @@ struct StatusRecord {
         let isHub: Bool
 
         var order: (Int, Int64, Int, Int) { (rank, since, loop, place) }
-        var isTrouble: Bool { rank <= StatusRecord.troubleRank }
+        var isProblem: Bool { rank <= StatusRecord.problemRank }
     }
 
     private let statuses: [LoopStatus]
@@ -68,7 +68,7 @@ struct StatusRecord {
             let status = statuses[loop.place]
             writer.append("hubs", pieces: loop.pieces.filter(\.isHub), of: status.hubs.count)
             writer.append("partitions", pieces: loop.pieces.filter { !$0.isHub }, of: status.partitions.count)
-            writer.append(omittedTroubles: Self.troubleCount(of: status) - loop.troubleCount)
+            writer.append(omittedProblems: Self.problemCount(of: status) - loop.problemCount)
             writer.append("}")
         }
         writer.append("]")
@@ -109,7 +109,7 @@ struct StatusRecord {
             }
             room -= writer.count + 1
             loops[piece.loop].pieces.append((piece.isHub, piece.place, writer.bytes))
-            if piece.isTrouble { loops[piece.loop].troubleCount += 1 }
+            if piece.isProblem { loops[piece.loop].problemCount += 1 }
         }
     }
 
@@ -132,17 +132,17 @@ struct StatusRecord {
     }
 
     /// The highest of what is in trouble.
-    private static let troubleRank = 1
+    private static let problemRank = 1
     /// That of the partitions without a request, which come last.
     private static let quietRank = 5
 
     private static func rank(of partition: LoopStatus.Partition) -> Int {
-        if partition.left != nil || partition.reading != nil { return troubleRank }
+        if partition.left != nil || partition.reading != nil { return problemRank }
         return partition.oldest == nil ? quietRank : 3
     }
 
-    private static func troubleCount(of status: LoopStatus) -> Int {
-        status.hubs.count { !isGood($0) } + status.partitions.count { rank(of: $0) == troubleRank }
+    private static func problemCount(of status: LoopStatus) -> Int {
+        status.hubs.count { !isGood($0) } + status.partitions.count { rank(of: $0) == problemRank }
     }
 
     private static func isGood(_ hub: LoopStatus.Hub) -> Bool {
@@ -183,19 +183,19 @@ extension ByteWriter {
     }
 
     /// Appends the number of what is in trouble and without room, if there is any.
-    fileprivate mutating func append(omittedTroubles count: Int) {
+    fileprivate mutating func append(omittedProblems count: Int) {
         if count > 0 { append(",\"troubles_omitted\":", decimal: count) }
     }
 
     /// Appends the number of loops without room, and what they counted.
-    fileprivate mutating func append(omitted statuses: [LoopStatus], inTrouble troubleCount: Int) {
+    fileprivate mutating func append(omitted statuses: [LoopStatus], inTrouble problemCount: Int) {
         var counts: [ResultState: Int64] = [:]
         for part in statuses.flatMap(\.finished) { counts[part.state, default: 0] += part.count }
         append(",\"omitted\":{\"loops\":", decimal: statuses.count)
         append(
             finished: ResultState.allCases.compactMap { state in counts[state].map { .init(state: state, count: $0) } },
             calls: statuses.reduce(0) { $0 + $1.callCount })
-        append(omittedTroubles: troubleCount)
+        append(omittedProblems: problemCount)
         append("}")
     }
 }
