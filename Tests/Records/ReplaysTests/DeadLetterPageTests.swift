@@ -201,6 +201,18 @@ import Testing
         #expect(page.rows.map(\.leftover) == [reason])
     }
 
+    @Test func aRowNamesThePlaceThatItsLetterCameFrom() throws {
+        let broker = try ReplayBroker()
+        let headers: [(name: String, value: String)] = [
+            ("pushfan-dlq-topic", "a"), ("pushfan-dlq-partition", "3"), ("pushfan-dlq-offset", "17"),
+        ]
+        try broker.write("{", to: broker.topics.deadLetters, headers: headers)
+        try broker.write("{", to: broker.topics.deadLetters, headers: Array(headers.dropLast()), at: ReplayBroker.now - 1)
+        let page = try broker.context().deadLetters(ResultFilter(), codes: [], terms: .init(limit: 9), after: nil)
+        #expect(page.rows.map(\.source) == [RecordPlace(topic: "a", partition: 3, offset: 17), nil])
+        #expect(String(decoding: page.rows[0].json, as: UTF8.self).contains(#""topic":"a","from":"a:3:17","#))
+    }
+
     /// The age of the letter that a person saw at the place, and whether the one that stands there is given back.
     @Test(arguments: [(30, true), (31, false)] as [(Int64, Bool)])
     func anotherLetterAtThePlaceIsNotGivenBack(age: Int64, isThere: Bool) throws {

@@ -440,7 +440,7 @@ function showOne(place, letter, view) {
   }
   const isMendable = letter.can_go_back || letter.left === 'broken'
   show(place, el('section', {class: 'card', 'data-detail': letter.id}, el('h2', {tabindex: '-1', class: 'clip'}, `Record ${placeOf(letter)}`),
-    facts([['Dead since', time(letter.at)], ['Came from', letter.topic], ['Code', el('span', {class: 'tag'}, letter.code ?? 'unknown')], ['Why', letter.message], ['Size', bytes(letter.bytes)]]),
+    facts([['Dead since', time(letter.at)], ['Came from', letter.from ?? letter.topic], ['Code', el('span', {class: 'tag'}, letter.code ?? 'unknown')], ['Why', letter.message], ['Size', bytes(letter.bytes)]]),
     all ? [
       el('h3', {}, 'As text'), el('pre', {tabindex: '0', 'aria-label': 'The record as text', dir: 'ltr'}, letter.value ?? new TextDecoder().decode(all)),
       el('details', {}, el('summary', {}, 'As bytes'), el('pre', {tabindex: '0', 'aria-label': 'The record as bytes', dir: 'ltr'}, hexRows(all)))]

@@ -49,6 +49,12 @@ package struct DeadLetter {
         isWhole = value != nil && said["pushfan-dlq-cut-bytes"] == nil && reason != Self.notTaken
     }
 
+    /// The place that it stood at, or nil if it does not name all of it.
+    var place: RecordPlace? {
+        guard let partition, let offset else { return nil }
+        return RecordPlace(topic: topic, partition: partition, offset: offset)
+    }
+
     /// The reason of a letter that stands for a result which brokers do not take.
     package static let notTaken = "not_taken"
 
@@ -94,10 +100,9 @@ package struct DeadLetter {
         return reading == .request ? json : nil
     }
 
-    /// The reason for which a letter is not given back, or nil when it can be: the fault that it has itself, or that it was given back before.
+    /// The reason for which a letter is not given back, or nil when it can be: that it was given back before, or its own fault.
     static func leftover(_ fault: Leftover?, of record: Original, after history: ReplayHistory) -> Leftover? {
-        guard fault != .invalid else { return .invalid }
-        return history.replayed(record).isEmpty ? fault : .replayed
+        history.replayed(record).isEmpty ? fault : .replayed
     }
 
     /// The fault for which a letter does not go back as it is, or nil. One without an origin is nil itself.

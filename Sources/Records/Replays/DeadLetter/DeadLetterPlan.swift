@@ -11,7 +11,7 @@ package struct DeadLetterPlan {
     package struct Sample {
         /// Its place in the dead-letter topic, and its time.
         package let record: Original
-        /// The place that it came from, or what it says of that: `topic:partition:offset`. Nil if it names none.
+        /// The place that it came from, `topic:partition:offset`, or the topic alone. Nil if it names neither.
         package let source: String?
         /// The reason for which it could not be understood, or nil if it names none.
         package let code: String?
@@ -139,10 +139,9 @@ package struct DeadLetterPlan {
             letters[place.partition, default: []].append((place.offset, original.publishedAt))
         }
         guard samples.count < PlanMaker.sampleCount else { return }
-        let source = letter.map { [$0.topic, $0.partition?.description, $0.offset?.description].compactMap(\.self) }
         samples.append(
             Sample(
-                record: original, source: source?.joined(separator: ":"), code: letter?.reason, leftover: reason,
+                record: original, source: letter?.place?.description ?? letter?.topic, code: letter?.reason, leftover: reason,
                 text: String(decoding: (record.value ?? []).prefix(Self.excerpt), as: UTF8.self)))
     }
 

@@ -12,6 +12,7 @@ struct DeadLetterSearch {
         let order: DeadLetterOrder
         let publishedAt: Timestamp?
         let topic: String?
+        let source: RecordPlace?
         let code: String?
         let message: String?
         /// The fault for which it does not go back as it is, or nil.
@@ -26,6 +27,7 @@ struct DeadLetterSearch {
             self.order = order
             publishedAt = record.publishedAt
             topic = letter?.topic
+            source = letter?.place
             code = letter.flatMap { $0.reason.isEmpty ? nil : $0.reason }
             message = letter?.message
             fault = DeadLetter.fault(of: letter, in: topics)
@@ -170,7 +172,7 @@ extension JobContext {
             DeadLetterPage.Row(
                 record: original, topic: found.topic, code: found.code, message: found.message,
                 leftover: DeadLetter.leftover(found.fault, of: original, after: history),
-                byteCount: found.valueByteCount ?? 0, value: found.value)
+                byteCount: found.valueByteCount ?? 0, value: found.value, source: found.source)
         }
     }
 }

@@ -3,7 +3,8 @@ import PushModel
 /// The status of a worker's loops, cut to one small record: what is in trouble first, then the requests that have waited longest.
 ///
 /// It reads as the page `/status` does. What has no room is counted: `hubs_omitted` and `partitions_omitted` of a loop, and in `omitted`
-/// loops with their results and calls. Those of them that are in trouble are `troubles_omitted`, in both. The times of all loops are always there, and the orders that stand: `orders_omitted` are without room.
+/// loops with their results and calls. Those of them that are in trouble are `troubles_omitted`, in both. The times of all loops are always
+/// there, and the orders that stand: `orders_omitted` are without room.
 struct StatusRecord {
     /// The most bytes of a record's value.
     static let limit = 4096
