@@ -218,8 +218,7 @@ def repair(stage, hub):
     check("a record that is no request is written", done.returncode == 0, done.said)
 
     def dead():
-        found = stage.try_running("replayer", "replay", "deadletter", "--dry-run", "-o", "json", "--file", "dead")
-        return re.search(r"push\.deadletter\.v1:\d+:\d+", (stage.folder / "dead").read_text()) if found.returncode == 0 else None
+        return re.search(r"push\.deadletter\.v1:\d+:\d+", stage.try_running("replayer", "replay", "deadletter", "--dry-run", "-o", "json").said)
     place = until(dead, "a dead letter")[0]
     (stage.folder / "mended.json").write_text(json.dumps({"id": "mended", "audience": {"users": ["alice"]}, "message": {"title": "x"}}))
     stage.run("replayer", "replay", "deadletter", "--at", place, "--value", "mended.json", "--reason", "test", "--yes")

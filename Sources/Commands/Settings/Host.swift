@@ -35,6 +35,16 @@ public enum Host {
         return inet_pton(AF_INET6, text, &long) == 1 ? 128 : nil
     }
 
+    /// The reason for which a file cannot be read, in plain words, or nil. With `mayBeFolder` a folder stands for the files in it.
+    static func fault(ofFile path: String, mayBeFolder: Bool = false) -> String? {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else { return Unreadable(errno: errno).description }
+        defer { close(descriptor) }
+        var facts = stat()
+        guard fstat(descriptor, &facts) == 0 else { return Unreadable(errno: errno).description }
+        return facts.st_mode & S_IFMT == S_IFDIR && !mayBeFolder ? Unreadable(errno: EISDIR).description : nil
+    }
+
     /// Reads a file of at most 1 MiB. A pipe without a writer reads as empty instead of blocking the program.
     ///
     /// - Parameter path: The file.

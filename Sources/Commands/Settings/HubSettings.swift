@@ -92,7 +92,7 @@ public struct HubSettings: Sendable {
         maxConnections = connectionSetting > 0 ? connectionSetting : maxInFlight
         authorityFile =
             read.optional(
-                section + ".ca_file", as: .line("the path of a PEM file"),
+                section + ".ca_file", as: .file("the path of a PEM file"),
                 summary: "Certificates to trust instead of the system's.") ?? base?.authorityFile
         rateLimit = try read(
             section + ".rate_limit", as: .integer(0...1_000_000), default: "0", like: base?.rateLimit, unit: "calls per second",

@@ -238,10 +238,10 @@ public struct GatewaySettings: Sendable {
             "gateway.listen", as: .address, default: "127.0.0.1:8080",
             summary: "Where the gateway serves apps; port 0 takes a free one.")
         usersFile = read.optional(
-            "gateway.users_file", as: .line("the path of a file"),
+            "gateway.users_file", as: .file("the path of a file"),
             summary: "The file of the people who sign in with name and password, which `pushfan users set` writes.")
         keysFile = read.optional(
-            "gateway.keys_file", as: .line("the path of a file"),
+            "gateway.keys_file", as: .file("the path of a file"),
             summary: "The file of the keys that back ends publish with, which `pushfan keys create` writes.")
         page = try read(
             "gateway.ui", as: .word([(word: "auto", value: .auto), (word: "on", value: .on), (word: "off", value: .off)]),
@@ -301,7 +301,7 @@ public struct GatewaySettings: Sendable {
             "gateway.index.names", as: .choice, default: "plain",
             summary: "How users, installations and titles stand in the index of requests: as they are, encrypted, or not at all.")
         indexKeyFile = read.optional(
-            "gateway.index.key_file", as: .line("the path of a file"),
+            "gateway.index.key_file", as: .file("the path of a file"),
             summary:
                 "The file with 32 random bytes or more that encrypt the index of requests, for gateway.index.names: encrypted.")
     }

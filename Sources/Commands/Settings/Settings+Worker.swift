@@ -61,6 +61,7 @@ extension Settings {
             ? nil : WorkerConfiguration.Dedupe(window: worker.dedupeWindow, reach: worker.dedupeReach)
         for spelling in worker.deadLetterHeaders { configuration.deadLetterHeaders.insert(spelling.headers) }
         configuration.resultsHaveHeaders = worker.resultsHaveHeaders
+        configuration.loggedRequests = log.requests
         return configuration
     }
 

@@ -109,7 +109,12 @@ public struct Settings: Sendable {
                 summary: "The lowest level that is logged."),
             format: read(
                 "log.format", as: .choice, default: "auto",
-                summary: "How log lines look; `auto` is text on a terminal and JSON otherwise."))
+                summary: "How log lines look; `auto` is text on a terminal and JSON otherwise."),
+            requests: read(
+                "log.requests", as: .choice, default: "failures",
+                summary:
+                    "The requests about whose end a worker logs a line: none, those that failed (a warning each, 20 in 10 s at most), or all (level info)."
+            ))
         var namedHubs: [HubSettings] = []
         for name in read.named.hubs {
             namedHubs.append(try HubSettings(&read, key: name, like: hub, maxInFlight: worker.maxInFlight))
@@ -142,4 +147,6 @@ public struct LogSettings: Sendable {
     public let level: LogLevel
     /// The format of log lines.
     public let format: LogFormat
+    /// The requests about whose end a worker writes a line.
+    public let requests: LoggedRequests
 }

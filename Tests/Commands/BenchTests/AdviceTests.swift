@@ -50,13 +50,13 @@ import Testing
         var figures = Figures()
         figures.setting.logLevel = "info"
         figures.backlog.loggedBytesPerRequest = 220
-        let advice = try #require(figures.advice.first { $0.setting == "log.level=warning" })
+        let advice = try #require(figures.advice.first { $0.setting == "log.requests=failures" })
         #expect(advice.gain == 5.0 / 25)
         #expect(advice.reason.contains("220 bytes"))
     }
 
     @Test func aQuietLogIsNotNamed() {
-        #expect(!Figures().advice.contains { $0.setting == "log.level=warning" })
+        #expect(!Figures().advice.contains { $0.setting == "log.requests=failures" })
     }
 
     @Test func resultsThatWaitForTheirCommitAskForQuickerOnes() throws {

@@ -272,6 +272,33 @@ import Testing
         #expect(json.contains(#"{"worker":"w2","age_ms":12400,"stale":true,"#))
     }
 
+    /// A report that names some of 400 partitions lacks nothing that is wrong.
+    @Test(arguments: [
+        (#""hubs_omitted":9,"partitions_omitted":348"#, []),
+        (#""partitions_omitted":348,"troubles_omitted":1"#, ["http://w: 1 more is in trouble than its report can name"]),
+        (#""partitions_omitted":348,"troubles_omitted":7"#, ["http://w: 7 more are in trouble than its report can name"]),
+    ])
+    func onlyTroubleThatAReportCannotNameIsMissed(members: String, texts: [String]) throws {
+        let report = try Self.report([], page: #"{"loops":[{"worker":"w1",\#(members)}]}"#)
+        #expect(report.unasked.map { $0.text(brokers: "") } == texts)
+    }
+
+    @Test(arguments: [(0, "5"), (348, "at least 5")]) func requestsInWorkThatNoReportNamesAreNotCountedAsNone(
+        omitted: Int, inWork: String
+    ) throws {
+        let page = #"{"loops":[{"worker":"w1","partitions_omitted":\#(omitted)}]}"#
+        var named = WorkerPage.Partition()
+        named.inWork = 5
+        let partitions = [named, nil].enumerated().map { number, fromWorker in
+            StatusReport.Partition(
+                position: GroupPosition(
+                    TopicPartition(topic: "t", partition: Int32(number)), low: 0, high: 10, committed: 7, metadata: ""),
+                oldest: Self.now, owner: "w1", fromWorker: fromWorker)
+        }
+        let report = try Self.report(partitions, page: page)
+        #expect(StatusFormatter(report: report).topics.csv.last?.hasSuffix(",\(inWork)") == true)
+    }
+
     @Test(arguments: [(0, true, []), (1, true, ["none has reported itself"]), (1, false, ["there is no topic push.status.v1"])])
     func workersAreMissedOnlyWhereThereAreSome(members: Int, hasTopic: Bool, words: [String]) throws {
         var report = try Self.report([], members: members)

@@ -73,10 +73,15 @@ import Testing
     }
 
     static let brokers: [(String, [String]?, String?)] = [
-        ("a:9092", ["a:9092"], nil), ("a:1,b:2", ["a:1", "b:2"], nil), ("a:1, b:2", ["a:1", "b:2"], nil), ("a", ["a"], nil),
+        ("a:9092", ["a:9092"], nil), ("a:1,b:2", ["a:1", "b:2"], nil), ("a:1, b:2", ["a:1", "b:2"], nil),
         ("PLAINTEXT://a:9092", ["PLAINTEXT://a:9092"], nil), ("[::1]:9092", ["[::1]:9092"], nil), ("", nil, "is empty"),
-        ("a:1,", nil, "is empty"), ("a b:1", nil, "is not host:port"), ("a:x", nil, "is not host:port"),
-        ("a:0", nil, "is not host:port"), ("a:1,a:1", nil, "names \"a:1\" twice"),
+        ("a:1,", nil, "is empty"), ("a b:1", nil, "has a blank in it"), ("a:x", nil, "is not host:port"),
+        ("a:", nil, "is not host:port"), (":1", nil, "is not host:port"), ("a/b:1", nil, "is not host:port"),
+        ("a", nil, "has no port"), ("SSL://a", nil, "has no port"), ("[::1]", nil, "has no port"),
+        ("a:0", nil, "has a port that is not from 1 to 65535"), ("a:65536", nil, "has a port that is not from 1 to 65535"),
+        ("a:99999999999999999999", nil, "has a port that is not from 1 to 65535"),
+        ("a:1,b", nil, "has \"b\", which has no port"), ("a:1,b c:2", nil, "has \"b c:2\", which has a blank in it"),
+        ("a:1,a:1", nil, "names \"a:1\" twice"),
     ]
 
     @Test(arguments: brokers) func brokersAreAddresses(_ text: String, _ brokers: [String]?, _ message: String?) {

@@ -50,7 +50,7 @@ import WorkerRuntime
         #expect(settings.gateway.sendWait == .seconds(10) && settings.gateway.sendLife == .seconds(3600))
         #expect(settings.gateway.reservedTags.isEmpty)
         #expect(settings.listen.description == "127.0.0.1:9464")
-        #expect(settings.log.level == .info && settings.log.format == .auto)
+        #expect(settings.log.level == .info && settings.log.format == .auto && settings.log.requests == .failures)
         #expect(settings.describe().allSatisfy { $0.origin == .builtIn })
     }
 
@@ -138,7 +138,7 @@ import WorkerRuntime
     @Test func schemaIsWhole() {
         let all = SettingsSchema.all
         let variables = all.flatMap { [$0.variable] + ($0.isSecret ? [$0.variable + "_FILE"] : []) }
-        #expect(all.count > 70 && all.last?.name == "log.format")
+        #expect(all.count > 70 && all.last?.name == "log.requests")
         #expect(Set(all.map(\.name)).count == all.count)
         #expect(Set(variables).count == variables.count)
         for definition in all {

@@ -15,7 +15,7 @@ import Testing
     private static func stage() throws -> ReplayBroker {
         let broker = try ReplayBroker()
         for (partition, age) in [(0, 50), (1, 40), (0, 30), (0, 20), (1, 10)] as [(Int32, Int64)] {
-            try broker.writeLetter("{\(age)", partition: partition, at: ReplayBroker.now - age)
+            try broker.writeLetter(#"{"age":\#(age)}"#, partition: partition, at: ReplayBroker.now - age)
         }
         return broker
     }
@@ -63,7 +63,7 @@ import Testing
         let scan = TopicScan(broker.context(), topic: broker.topics.deadLetters)
         let reader = try scan.open(.beginning, .end)
         defer { reader.close() }
-        var search = DeadLetterSearch(ResultFilter(), codes: [], terms: .init(limit: 1), after: nil)
+        var search = DeadLetterSearch(ResultFilter(), codes: [], in: broker.topics, terms: .init(limit: 1), after: nil)
         var most = 0
         try scan.read(reader) { record in
             search.take(record)
@@ -121,7 +121,7 @@ import Testing
         let reader = try scan.open(.beginning, .end)
         defer { reader.close() }
         var search = DeadLetterSearch(
-            ResultFilter(), codes: [], terms: .init(limit: 9, byteLimit: 25_000, withValues: true), after: nil)
+            ResultFilter(), codes: [], in: broker.topics, terms: .init(limit: 9, byteLimit: 25_000, withValues: true), after: nil)
         var most = 0
         try scan.read(reader) { record in
             search.take(record)
@@ -142,20 +142,21 @@ import Testing
 
     @Test func aRowSaysWhetherItsLetterCanGoBack() throws {
         let broker = try ReplayBroker()
-        try broker.writeLetter("{")
+        try broker.writeLetter("{}")
         try broker.writeLetter("{", at: ReplayBroker.now + 1, isCut: true)
         try broker.write("from nowhere", to: broker.topics.deadLetters, at: ReplayBroker.now + 2)
         try broker.writeLetter("{", at: ReplayBroker.now + 3)
+        try broker.writeLetter("{", at: ReplayBroker.now + 4)
         var batch = JobBatch(jobID: "job", first: 0)
         batch.addReplayed(.all, of: Original(at: broker.letter(0, 3)))
         try broker.write(String(decoding: batch.json, as: UTF8.self), to: broker.topics.replays)
         let page = try broker.context().deadLetters(ResultFilter(), codes: [], terms: .init(limit: 9), after: nil)
-        #expect(page.rows.map(\.leftover) == [.replayed, .invalid, .cut, nil])
+        #expect(page.rows.map(\.leftover) == [.broken, .replayed, .invalid, .cut, nil])
         let row = try #require(page.rows.last)
         #expect(
             String(decoding: row.json, as: UTF8.self)
                 == #"{"id":"push.deadletter.v1:0:0@2026-11-21T12:00:00.000Z","at":"2026-11-21T12:00:00.000Z","topic":"push.requests.v1","#
-                + #""code":"unexpected_end","message":"The text ends.","bytes":1,"can_go_back":true}"#)
+                + #""code":"unexpected_end","message":"The text ends.","bytes":2,"can_go_back":true}"#)
     }
 
     @Test(
@@ -181,6 +182,35 @@ import Testing
         var planned: [RecordPlace] = []
         while let item = try plan.nextItem() { planned.append(item.place) }
         #expect(planned == [broker.letter(0, 1), broker.letter(1, 1)])
+    }
+
+    /// Values of a letter, the topic that it came from, and the reason for which it is not given back.
+    @Test(
+        arguments: [
+            ("{", "push.requests.v1", .broken), ("[]", "push.requests-high.v1", .broken),
+            ("{}", "push.requests.v1", nil), (#"{"audience":7}"#, "push.requests-bulk.v1", nil),
+            // A worker reads these otherwise than requests.
+            ("{", "push.delay-1m.v1", nil), ("{", "of.others", nil),
+        ] as [(String, String, Leftover?)])
+    func whatWouldBeADeadLetterAgainIsLeft(value: String, topic: String, reason: Leftover?) throws {
+        let broker = try ReplayBroker()
+        try broker.write(value, to: broker.topics.deadLetters, headers: [("pushfan-dlq-topic", topic)])
+        let header = try broker.planLetters([], broker.context())
+        #expect(header.counts.left == (reason.map { [$0: 1] } ?? [:]) && header.counts.requests == (reason == nil ? 1 : 0))
+        let page = try broker.context().deadLetters(ResultFilter(), codes: [], terms: .init(limit: 9), after: nil)
+        #expect(page.rows.map(\.leftover) == [reason])
+    }
+
+    @Test func aRowNamesThePlaceThatItsLetterCameFrom() throws {
+        let broker = try ReplayBroker()
+        let headers: [(name: String, value: String)] = [
+            ("pushfan-dlq-topic", "a"), ("pushfan-dlq-partition", "3"), ("pushfan-dlq-offset", "17"),
+        ]
+        try broker.write("{", to: broker.topics.deadLetters, headers: headers)
+        try broker.write("{", to: broker.topics.deadLetters, headers: Array(headers.dropLast()), at: ReplayBroker.now - 1)
+        let page = try broker.context().deadLetters(ResultFilter(), codes: [], terms: .init(limit: 9), after: nil)
+        #expect(page.rows.map(\.source) == [RecordPlace(topic: "a", partition: 3, offset: 17), nil])
+        #expect(String(decoding: page.rows[0].json, as: UTF8.self).contains(#""topic":"a","from":"a:3:17","#))
     }
 
     /// The age of the letter that a person saw at the place, and whether the one that stands there is given back.

@@ -69,7 +69,7 @@ import Testing
 
     @Test(arguments: [0, 1, 2, 3, 5, .max]) func aPlanOfDeadLettersThatIsCancelledLeavesNoFile(at question: Int) throws {
         let broker = try ReplayBroker()
-        try broker.writeLetter("{")
+        try broker.writeLetter("{}")
         for named in [[], [Original(at: broker.letter(0, 0))]] {
             let stop = CancelledAt(question)
             let made = Result { try broker.planLetters(Set(named), broker.context { stop.isCancelled }) }

@@ -62,7 +62,7 @@ struct ShapeTests {
                 ("traceparent", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"), ("tracestate", "vendor=1"),
             ])
         try bench.publish(Self.event)
-        let worker = try bench.startWorker()
+        let worker = try bench.startWorker { $0.loggedRequests = .all }
         let count = requests.count + 2
         try bench.results(count - 1)
         bench.clock.advance(by: .seconds(10))

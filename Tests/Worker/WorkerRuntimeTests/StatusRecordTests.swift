@@ -91,6 +91,29 @@ import Testing
         }
     }
 
+    /// What has waited less than the rest, or has nothing to do, is no trouble, however much of it has no room.
+    @Test func onlyWhatIsInTroubleAndHasNoRoomIsCountedAsTrouble() throws {
+        func omitted(_ change: (inout LoopStatus) -> Void, loops: Int = 1) throws -> (ofLoop: Int?, ofOthers: Int?, named: Int) {
+            var status = Self.status(0, size: Size(hubs: 3, partitions: 400))
+            for place in status.partitions.indices { status.partitions[place].left = nil }
+            change(&status)
+            let record = StatusRecord(Array(repeating: status, count: loops), version: "1", hub: "h").json
+            let (read, others, _) = try Self.read(record)
+            let partitions = try #require(read.first?["partitions"] as? [[String: Any]])
+            return (
+                read.first?["troubles_omitted"] as? Int, others["troubles_omitted"] as? Int,
+                partitions.count { $0["waits_for_leader"] != nil }
+            )
+        }
+        #expect(try omitted { _ in } == (nil, nil, 0))
+        let few = try omitted { for place in 0..<10 { $0.partitions[place].left = .leaderAway } }
+        #expect(few == (nil, nil, 10))
+        let all = try omitted { for place in 0..<400 { $0.partitions[place].left = .leaderAway } }
+        #expect(all.named > 5 && all.named + (all.ofLoop ?? 0) == 400)
+        #expect(try omitted({ $0.problem = "it is stuck" }, loops: 64).ofOthers ?? 0 > 30)
+        #expect(try omitted({ _ in }, loops: 64).ofOthers == nil)
+    }
+
     @Test func whatIsStuckAndWhatHasWaitedLongestIsKept() throws {
         let size = Size(hubs: 9, partitions: 600)
         let loop = try #require(

@@ -107,6 +107,7 @@ const leftWords = {
   cancelled: 'cancelled', expired: 'expired; a new expiry gives it a new life', no_target: 'no device was registered for it', pointless: 'would fail again in the same way',
   parts: 'sent in parts; each has a result of its own', unspecific: 'which of its calls failed is not known', gone: 'no longer in Kafka', changed: 'would become other calls than it was: settings here differ from the worker\'s',
   exhausted: 'replayed too often in a row', invalid: 'no valid request, as it is or with the changes', cut: 'the dead letter does not hold the whole record',
+  broken: 'would be a dead letter again',
   uncounted: 'left out by the run a moment ago',
 }
 const openWords = {planned: 'the plan was not run so far', stopped: 'the replay was stopped before it', done: 'the run was interrupted before it', interrupted: 'the run was interrupted before it'}
@@ -437,19 +438,20 @@ function showOne(place, letter, view) {
       go(link('replays', (await call('POST', 'v1/replays', {body: order(), signal: view.signal})).json.id))
     } catch (problem) { if (!view.signal.aborted) show(said, problemNotice(problem)) }
   }
+  const isMendable = letter.can_go_back || letter.left === 'broken'
   show(place, el('section', {class: 'card', 'data-detail': letter.id}, el('h2', {tabindex: '-1', class: 'clip'}, `Record ${placeOf(letter)}`),
-    facts([['Dead since', time(letter.at)], ['Came from', letter.topic], ['Code', el('span', {class: 'tag'}, letter.code ?? 'unknown')], ['Why', letter.message], ['Size', bytes(letter.bytes)]]),
+    facts([['Dead since', time(letter.at)], ['Came from', letter.from ?? letter.topic], ['Code', el('span', {class: 'tag'}, letter.code ?? 'unknown')], ['Why', letter.message], ['Size', bytes(letter.bytes)]]),
     all ? [
       el('h3', {}, 'As text'), el('pre', {tabindex: '0', 'aria-label': 'The record as text', dir: 'ltr'}, letter.value ?? new TextDecoder().decode(all)),
       el('details', {}, el('summary', {}, 'As bytes'), el('pre', {tabindex: '0', 'aria-label': 'The record as bytes', dir: 'ltr'}, hexRows(all)))]
       : el('p', {class: 'soft'}, may('read:payload') ? 'It has no value.' : 'A key with the scope read:payload sees the record.'),
-    letter.can_go_back ? el('form', {class: 'form', onsubmit: make, oninput: showCommands},
+    isMendable ? el('form', {class: 'form', onsubmit: make, oninput: showCommands},
       el('h3', {}, 'Mend and publish again'),
       el('label', {class: 'field'}, 'What is published in its place', value),
       el('label', {class: 'field'}, 'Reason', reason),
       el('div', {class: 'row'}, needs('publish', needs('replay', el('button', {class: 'main', 'data-action': 'plan'}, 'Plan: nothing is sent yet'))),
-        needs('replay', button('Plan as it is…', () => go(link('replays', 'new', {place: letter.id})), {'data-action': 'replay'}))), said, commands) : null))
-  if (letter.can_go_back) showCommands()
+        letter.can_go_back ? needs('replay', button('Plan as it is…', () => go(link('replays', 'new', {place: letter.id})), {'data-action': 'replay'})) : null), said, commands) : null))
+  if (isMendable) showCommands()
 }
 
 /** The screens. */

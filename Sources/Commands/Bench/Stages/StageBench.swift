@@ -49,7 +49,7 @@ struct StageBench {
             Stage(
                 name: "brief", part: .rare, what: "ResultWriter.append, options.result_detail=none", work: path.concludeBriefly),
             Stage(name: "token", part: .rare, what: "SASToken.sign, once in 54 minutes", rounds: 7000, work: path.sign),
-            Stage(name: "log", part: .rare, what: "Log.info, a line per request at info", rounds: 14_000) {
+            Stage(name: "log", part: .rare, what: "Log.info, a line per request with log.requests=all", rounds: 14_000) {
                 log.info(
                     .requestFinished, "a request has its final result",
                     [

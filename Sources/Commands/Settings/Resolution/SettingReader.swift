@@ -42,7 +42,8 @@ struct SettingReader: Sendable {
     ) -> Value? {
         let definition = SettingDefinition(
             name: name, defaultText: text, summary: summary, unit: unit, allowed: type.allowed, choices: type.choices,
-            isSecret: type.isSecret, acceptsList: type.shape == .list, acceptsMap: type.shape == .map)
+            isSecret: type.isSecret, acceptsList: type.shape == .list, acceptsMap: type.shape == .map,
+            namesFile: type.namesFile)
         definitions.append(definition)
         guard let candidate = chosen[name] else { return nil }
         do throws(SettingFault) {

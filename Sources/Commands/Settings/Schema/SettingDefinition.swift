@@ -17,6 +17,8 @@ public struct SettingDefinition: Sendable {
 
     let acceptsList: Bool
     let acceptsMap: Bool
+    /// True if the value is the path of a file that must be there.
+    let namesFile: Bool
 
     /// The environment variable of the key: `kafka.group_id` is `PUSHFAN_KAFKA_GROUP_ID`.
     public var variable: String { Self.variable(of: name) }

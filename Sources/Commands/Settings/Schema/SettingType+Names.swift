@@ -9,6 +9,13 @@ extension SettingType where Value == String {
         checked(allowed) { $0.unicodeScalars.count > limit ? "is too long" : nil }
     }
 
+    /// The path of a file that must be there when a process starts.
+    static func file(_ allowed: String) -> SettingType {
+        var type = line(allowed)
+        type.namesFile = true
+        return type
+    }
+
     /// The beginning of a page's address, to which a word is added.
     static var pages: SettingType {
         checked("a URL such as https://example.com/pushfan#") { text in
@@ -29,13 +36,17 @@ extension SettingType where Value == String {
         }
     }
 
-    /// A broker's address as librdkafka takes it (CONFIGURATION.md, `bootstrap.servers`): the port may be left out (9092), a
-    /// protocol may stand before it.
+    /// A broker's address as librdkafka takes it (CONFIGURATION.md, `bootstrap.servers`): a protocol may stand before it. The port may not
+    /// be left out, because a listener for clients seldom has the port that would stand for it.
     static var broker: SettingType {
         checked("host:port") { text in
             let address = text.split(separator: "://", omittingEmptySubsequences: false).last.map(String.init) ?? text
-            let withPort = address.contains(":") ? address : address + ":9092"
-            return ListenAddress(withPort).map { $0.port > 0 } == true ? nil : "is not host:port"
+            guard !address.contains(where: \.isWhitespace) else { return "has a blank in it" }
+            guard let colon = address.lastIndex(of: ":"), !address.hasSuffix("]") else { return "has no port" }
+            let port = address[address.index(after: colon)...]
+            guard !port.isEmpty, port.utf8.allSatisfy(\.isDigit) else { return "is not host:port" }
+            guard let number = Int(port), (1...65_535).contains(number) else { return "has a port that is not from 1 to 65535" }
+            return ListenAddress(address) == nil ? "is not host:port" : nil
         }
     }
 

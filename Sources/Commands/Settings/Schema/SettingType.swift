@@ -45,6 +45,8 @@ struct SettingType<Value: Sendable>: Sendable {
     var isSecret = false
     /// The only legal values, empty where there are others.
     var choices: [String] = []
+    /// True for the path of a file that must be there.
+    var namesFile = false
     let read: @Sendable (SettingInput) throws(SettingFault) -> Value
 
     /// A type whose values are written as one piece of text.
@@ -81,8 +83,15 @@ extension SettingType {
         SettingType(allowed: "one or more, separated by commas, of: \(item.allowed)", shape: .list) {
             (input) throws(SettingFault) -> [Item] in
             var items: [Item] = []
-            for text in try pieces(of: input) {
-                let value = try item.read(.text(text))
+            let texts = try pieces(of: input)
+            for text in texts {
+                let value: Item
+                do throws(SettingFault) {
+                    value = try item.read(.text(text))
+                } catch {
+                    let isOnlyOne = texts.count == 1 || text.isEmpty
+                    throw isOnlyOne ? error : SettingFault("has \(SettingText.shown(text)), which \(error.message)")
+                }
                 guard !items.contains(value) else { throw SettingFault("names \(SettingText.shown(text)) twice") }
                 items.append(value)
             }

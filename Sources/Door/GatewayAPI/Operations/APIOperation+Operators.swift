@@ -46,13 +46,14 @@ extension APIOperation {
                     of: JSONSchema.object(
                         [
                             ("id", JSONSchema.text()), ("at", JSONSchema.moment), ("topic", JSONSchema.text()),
+                            ("from", JSONSchema.text().described("Where it stood there: topic:partition:offset.")),
                             ("code", JSONSchema.text()), ("bytes", JSONSchema.count), ("can_go_back", JSONSchema.boolean),
                         ], required: ["id", "can_go_back"], isOpen: true),
                     example: [
                         [
                             "id": "push.deadletter.v1:0:12@2026-11-21T17:00:00.100Z", "at": "2026-11-21T17:00:00.100Z",
-                            "topic": "push.requests.v1",
-                            "code": "invalid_json", "bytes": 31, "can_go_back": false, "left": "invalid",
+                            "topic": "push.requests.v1", "from": "push.requests.v1:0:4711",
+                            "code": "invalid_json", "bytes": 31, "can_go_back": false, "left": "broken",
                         ]
                     ], [("searched", JSONSchema.count)], ["searched": 1]))
         ], problems: searchProblems)

@@ -2,7 +2,7 @@
 public enum LogLevel: UInt8, Sendable, CaseIterable, Comparable {
     /// One line per hub call, for a search after a fault.
     case debug
-    /// One line per request, and the program's actions.
+    /// The program's actions, and where the setting `log.requests` is `all` one line per request.
     case info
     /// Something went wrong and the program deals with it.
     case warning
@@ -21,6 +21,16 @@ public enum LogLevel: UInt8, Sendable, CaseIterable, Comparable {
 
     /// Orders levels by weight.
     public static func < (one: LogLevel, other: LogLevel) -> Bool { one.rawValue < other.rawValue }
+}
+
+/// The requests about whose end there is a line. The words are those of the setting `log.requests`.
+public enum LoggedRequests: String, Sendable, CaseIterable {
+    /// None.
+    case off
+    /// Those that did not succeed, as warnings, of which there is a bounded number.
+    case failures
+    /// All of them.
+    case all
 }
 
 /// An event, from a closed list that alerts and searches can rely on.
@@ -49,8 +59,6 @@ public enum LogEvent: String, Sendable, CaseIterable {
     case fenced
     /// A request has its final result.
     case requestFinished = "request_finished"
-    /// A request was refused before any hub call.
-    case requestRejected = "request_rejected"
     /// A record could not be understood and went to the dead-letter topic.
     case deadLettered = "dead_lettered"
     /// A request carries fields that this version does not know.

@@ -62,6 +62,14 @@ public enum ReplaySafety: String, Sendable, CaseIterable {
 /// The states of a request, in a result.
 public enum ResultState: String, Sendable, CaseIterable {
     case scheduled, retrying, sent, partial, failed, expired, cancelled, duplicate, rejected, unknown
+
+    /// True if the end is one that neither publisher nor operator asked for, and not all whom the request names were reached.
+    public var isFailure: Bool {
+        switch self {
+        case .partial, .failed, .expired, .rejected, .unknown: true
+        case .scheduled, .retrying, .sent, .cancelled, .duplicate: false
+        }
+    }
 }
 
 extension Outcome {

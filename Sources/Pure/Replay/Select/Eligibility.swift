@@ -53,6 +53,8 @@ public enum Leftover: String, Sendable, CaseIterable {
     case invalid
     /// The dead letter does not hold the whole record.
     case cut
+    /// The dead letter holds what could be read no better now.
+    case broken
 
     /// One sentence for a person, without a full stop.
     public var explanation: String {
@@ -71,6 +73,7 @@ public enum Leftover: String, Sendable, CaseIterable {
         case .exhausted: "has been replayed too often in a row"
         case .invalid: "is no valid request, as it stands or with the edits"
         case .cut: "the dead letter does not hold the whole record; publish it again"
+        case .broken: "would be a dead letter again; --value mends one, and a version that reads it sends it"
         }
     }
 }

@@ -34,6 +34,8 @@ package struct WorkerPage: Sendable, Equatable {
         package var omittedHubs = 0
         /// The partitions that had no room there.
         package var omittedPartitions = 0
+        /// The number of these hubs and partitions that are in trouble.
+        package var omittedProblems = 0
     }
 
     /// A hub that a loop sends through.
@@ -131,6 +133,8 @@ package struct WorkerPage: Sendable, Equatable {
     package let loops: [Loop]
     /// The number of loops that had no room.
     package let omittedLoops: Int
+    /// The loops, and the hubs and partitions of the others, that are in trouble and had no room.
+    package let omittedProblems: Int
     /// The final results of all loops since the process began, by their state.
     package let finished: [String: Int]
     /// The calls of all loops that were answered or failed since then.
@@ -154,6 +158,9 @@ package struct WorkerPage: Sendable, Equatable {
         self.loops = loops
         let omitted = document.member("omitted", of: document.root)
         omittedLoops = (omitted.map { reader.count("loops", $0) } ?? 0).addingSaturated(passedOver)
+        omittedProblems = loops.reduce(omitted.map { reader.count("troubles_omitted", $0) } ?? 0) {
+            $0.addingSaturated($1.omittedProblems)
+        }
         finished = loops.reduce(into: omitted.map { reader.finished($0) } ?? [:]) { sum, loop in
             sum.merge(loop.finished) { $0.addingSaturated($1) }
         }
@@ -263,6 +270,7 @@ private struct PageReader {
         loop.calls = count("calls", node)
         loop.omittedHubs = count("hubs_omitted", node)
         loop.omittedPartitions = count("partitions_omitted", node)
+        loop.omittedProblems = count("troubles_omitted", node)
         if let list = document.member("hubs", of: node), document.kind(of: list) == .array {
             document.forEachElement(of: list) {
                 guard reader.takes() else { return loop.omittedHubs = loop.omittedHubs.addingSaturated(1) }

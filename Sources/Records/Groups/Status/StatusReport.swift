@@ -156,13 +156,12 @@ package struct StatusReport: Sendable {
         return list + partlyUnasked
     }
 
-    /// Missing reports of a fleet that has some, and the parts that reports have left out.
+    /// Missing reports of a fleet that has some, and what is in trouble and had no room in reports.
     private var partlyUnasked: [ReportGap] {
         var list: [ReportGap] = []
         let pages = workers.compactMap { worker in (try? worker.page.get()).map { (worker.name, $0) } }
-        for (name, page) in pages {
-            let count = page.loops.reduce(0) { $0.addingSaturated($1.omittedHubs).addingSaturated($1.omittedPartitions) }
-            if count > 0 { list.append(.cut(worker: name, count: count)) }
+        for (name, page) in pages where page.omittedProblems > 0 {
+            list.append(.cut(worker: name, problems: page.omittedProblems))
         }
         let heard = Set(loops.map(\.worker))
         let silent = groupDescription?.members.count { !heard.contains($0.name) } ?? 0

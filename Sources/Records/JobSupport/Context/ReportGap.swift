@@ -19,8 +19,8 @@ package enum ReportGap: Sendable {
     case worker(url: String, reason: String)
     /// So many members of the group are of workers that have not reported themselves.
     case silent(members: Int)
-    /// The report of a worker had no room for so many hubs and partitions.
-    case cut(worker: String, count: Int)
+    /// The report of a worker had no room for so many loops, hubs and partitions that are in trouble.
+    case cut(worker: String, problems: Int)
     /// No worker of the group has reported itself on the topic, or there is no such topic.
     case unreported(topic: String, isMissing: Bool)
     /// The end of a partition cannot be read.
@@ -33,8 +33,8 @@ extension ReportGap {
         switch self {
         case .silent(let members):
             "\(Counted.text(members, "member", "members")) of the group, whose workers have not reported themselves"
-        case .cut(let worker, let count):
-            "\(worker): \(Counted.text(count, "hub or partition", "hubs and partitions")) for which its report has no room"
+        case .cut(let worker, let problems):
+            "\(worker): \(Counted.text(problems, "more is", "more are")) in trouble than its report can name"
         case .hidden(let transaction): transaction.text
         default: ""
         }

@@ -1,3 +1,4 @@
+import Delivery
 package import Kafka
 import PushModel
 import Replay
@@ -11,6 +12,8 @@ package struct DeadLetter {
     package let topic: String
     /// The partition that it stood in, or nil if it names none.
     package let partition: Int32?
+    /// The offset that it had there, or nil if it names none.
+    package let offset: Int64?
     /// The reason for which it could not be understood.
     package let reason: String
     /// The same in a sentence, or nil if it names none.
@@ -37,6 +40,7 @@ package struct DeadLetter {
         guard let topic = said["pushfan-dlq-topic"], !topic.isEmpty else { return nil }
         self.topic = topic
         partition = said["pushfan-dlq-partition"].flatMap { Int32($0) }
+        offset = said["pushfan-dlq-offset"].flatMap { Int64($0) }
         reason = said["pushfan-dlq-reason"] ?? ""
         message = said["pushfan-dlq-message"]
         headers = own
@@ -45,8 +49,24 @@ package struct DeadLetter {
         isWhole = value != nil && said["pushfan-dlq-cut-bytes"] == nil && reason != Self.notTaken
     }
 
+    /// The place that it stood at, or nil if it does not name all of it.
+    var place: RecordPlace? {
+        guard let partition, let offset else { return nil }
+        return RecordPlace(topic: topic, partition: partition, offset: offset)
+    }
+
     /// The reason of a letter that stands for a result which brokers do not take.
     package static let notTaken = "not_taken"
+
+    /// True if it came from a lane, and a worker of this version could not understand its value either.
+    func isBroken(in topics: Topics) -> Bool {
+        guard let lane = topics.lane(of: topic), let value else { return false }
+        var request = PushRequest()
+        let origin = RecordOrigin(topic: topic, partition: 0, offset: 0, timestamp: Timestamp(milliseconds: 0))
+        let reader = RequestReader(from: lane == .own ? .own : .open)
+        if case .unreadable = reader.read(value.span, headers: RecordHeaders(), origin: origin, into: &request) { return true }
+        return false
+    }
 
     /// The value with changes, or nil when it is no request, before or with them. Without any it stays the same, byte for byte.
     ///
@@ -80,15 +100,15 @@ package struct DeadLetter {
         return reading == .request ? json : nil
     }
 
-    /// The reason for which the letter in a record is not given back as it is, or nil when it can be. One without an origin is nil itself.
-    static func leftover(of letter: DeadLetter?, in record: Original, after history: ReplayHistory) -> Leftover? {
-        leftover(isWhole: letter?.isWhole, in: record, after: history)
+    /// The reason for which a letter is not given back, or nil when it can be: that it was given back before, or its own fault.
+    static func leftover(_ fault: Leftover?, of record: Original, after history: ReplayHistory) -> Leftover? {
+        history.replayed(record).isEmpty ? fault : .replayed
     }
 
-    /// The same of a letter that was let go, of which nil says that it names no origin.
-    static func leftover(isWhole: Bool?, in record: Original, after history: ReplayHistory) -> Leftover? {
-        guard let isWhole else { return .invalid }
-        guard history.replayed(record).isEmpty else { return .replayed }
-        return isWhole ? nil : .cut
+    /// The fault for which a letter does not go back as it is, or nil. One without an origin is nil itself.
+    static func fault(of letter: DeadLetter?, in topics: Topics) -> Leftover? {
+        guard let letter else { return .invalid }
+        guard letter.isWhole else { return .cut }
+        return letter.isBroken(in: topics) ? .broken : nil
     }
 }

@@ -51,10 +51,12 @@ package struct DeadLetterPage: Sendable {
         package let byteCount: Int
         /// The value, as far as the dead letter holds it, or nil if it has none, or none was asked for.
         package let value: [UInt8]?
+        /// The place that it came from, or nil if it does not name all of it.
+        package var source: RecordPlace?
 
         /// The most bytes that its JSON can have.
         var jsonByteCount: Int {
-            let texts = [topic, code, message].reduce(0) { $0 + ($1.map { Self.jsonByteCount($0.utf8) } ?? 0) }
+            let texts = [topic, topic, code, message].reduce(0) { $0 + ($1.map { Self.jsonByteCount($0.utf8) } ?? 0) }
             guard let value else { return texts + 512 }
             let isText = String(validating: value, as: UTF8.self) != nil
             return texts + (isText ? Self.jsonByteCount(value) : (value.count + 2) / 3 * 4) + 512
@@ -67,7 +69,8 @@ package struct DeadLetterPage: Sendable {
         /// One line of JSON, with the value where it was asked for: as text when it is UTF-8 and else in Base64 (RFC 4648 section 4).
         package var json: [UInt8] {
             var object = JSONObject([
-                "id": record.description, "at": record.publishedAt?.text, "topic": topic, "code": code, "message": message,
+                "id": record.description, "at": record.publishedAt?.text, "topic": topic, "from": source?.description,
+                "code": code, "message": message,
                 "bytes": byteCount, "can_go_back": leftover == nil, "left": leftover?.rawValue,
             ])
             guard let value else { return object.bytes }

@@ -11,13 +11,18 @@ package struct DeadLetterPlan {
     package struct Sample {
         /// Its place in the dead-letter topic, and its time.
         package let record: Original
-        /// The topic that it came from, or nil if it names none.
-        package let topic: String?
+        /// The place that it came from, `topic:partition:offset`, or the topic alone. Nil if it names neither.
+        package let source: String?
         /// The reason for which it could not be understood, or nil if it names none.
         package let code: String?
         /// The reason for which it is not given back, or nil when it is.
         package let leftover: Leftover?
+        /// The beginning of its value, as others wrote it.
+        package let text: String
     }
+
+    /// The most bytes of a value that a sample shows.
+    private static let excerpt = 120
 
     /// The bytes that may wait in memory when single letters are read.
     private static let readAhead = 4 << 20
@@ -29,13 +34,13 @@ package struct DeadLetterPlan {
     private let edits: [RequestEdit]
     private let history: ReplayHistory
     private let context: JobContext
-    private let path: String
+    private let path: String?
     /// The offsets and times of those that are given back, by their partitions.
     private var letters: [Int32: [(offset: Int64, publishedAt: Timestamp?)]] = [:]
 
-    /// A plan with the facts that are known before.
+    /// A plan with the facts that are known before. Without a path it writes no file.
     package init(
-        _ header: ReplayPlanHeader, _ edits: [RequestEdit], _ history: ReplayHistory, _ context: JobContext, path: String
+        _ header: ReplayPlanHeader, _ edits: [RequestEdit], _ history: ReplayHistory, _ context: JobContext, path: String?
     ) {
         self.header = header
         self.edits = edits
@@ -58,14 +63,15 @@ package struct DeadLetterPlan {
         claiming source: String? = nil
     ) throws(JobFailure) {
         if let replacement { try replace(by: replacement, count: named.count) }
-        let file = try LineFile(path)
+        var file: LineFile?
+        if let path { file = try LineFile(path) }
         if named.isEmpty {
             try readTopic(range, codes: codes, into: file)
         } else {
             try read(named, range: range, codes: codes, claiming: source, into: file)
         }
         try addItems(file)
-        try file.finish(header: header.json, isCancelled: context.isCancelled)
+        try file?.finish(header: header.json, isCancelled: context.isCancelled)
     }
 
     /// Takes a value over into the header. JSON has line breaks between its words only, so that blanks can stand for them.
@@ -80,7 +86,7 @@ package struct DeadLetterPlan {
         guard (try? document.read(header.json.span)) != nil else { throw .room(ReplayFailure.replacement(.invalidRequest)) }
     }
 
-    private mutating func readTopic(_ range: ResultFilter, codes: [String], into file: LineFile) throws(JobFailure) {
+    private mutating func readTopic(_ range: ResultFilter, codes: [String], into file: LineFile?) throws(JobFailure) {
         let scan = TopicScan(context, topic: context.topics.deadLetters)
         let reader = try scan.open(range.since.map { .time($0) } ?? .beginning, BackwardScan.stop(range))
         defer { reader.close() }
@@ -93,7 +99,7 @@ package struct DeadLetterPlan {
 
     /// Reads single letters. What stands in another topic is none, whoever names it.
     private mutating func read(
-        _ named: Set<Original>, range: ResultFilter, codes: [String], claiming source: String?, into file: LineFile
+        _ named: Set<Original>, range: ResultFilter, codes: [String], claiming source: String?, into file: LineFile?
     ) throws(JobFailure) {
         let context = context
         let originals = try JobFailure.naming(.readOriginals) { () throws(KafkaError) in
@@ -121,12 +127,11 @@ package struct DeadLetterPlan {
         }
     }
 
-    private mutating func take(_ record: FetchedRecord, at place: RecordPlace, codes: [String], into file: LineFile) {
+    private mutating func take(_ record: FetchedRecord, at place: RecordPlace, codes: [String], into file: LineFile?) {
         let letter = DeadLetter(record)
         guard codes.isEmpty || codes.contains(letter?.reason ?? "") else { return }
-        let isInvalid = letter?.edited(edits, replacement: header.replacement) == nil
         let original = Original(at: place, publishedAt: record.publishedAt)
-        let reason = DeadLetter.leftover(of: letter, in: original, after: history) ?? (isInvalid ? .invalid : nil)
+        let reason = DeadLetter.leftover(fault(of: letter), of: original, after: history)
         if let reason {
             leave(original, reason: reason, into: file)
         } else {
@@ -134,20 +139,31 @@ package struct DeadLetterPlan {
             letters[place.partition, default: []].append((place.offset, original.publishedAt))
         }
         guard samples.count < PlanMaker.sampleCount else { return }
-        samples.append(Sample(record: original, topic: letter?.topic, code: letter?.reason, leftover: reason))
+        samples.append(
+            Sample(
+                record: original, source: letter?.place?.description ?? letter?.topic, code: letter?.reason, leftover: reason,
+                text: String(decoding: (record.value ?? []).prefix(Self.excerpt), as: UTF8.self)))
     }
 
-    private mutating func leave(_ original: Original, reason: Leftover, into file: LineFile) {
+    /// The fault for which a letter does not go back with the plan's changes, or nil. Changes mend a value that could not be read.
+    private func fault(of letter: DeadLetter?) -> Leftover? {
+        let fault = DeadLetter.fault(of: letter, in: context.topics)
+        let isChanged = !edits.isEmpty || header.replacement != nil
+        guard isChanged, fault == nil || fault == .broken else { return fault }
+        return letter?.edited(edits, replacement: header.replacement) == nil ? .invalid : nil
+    }
+
+    private mutating func leave(_ original: Original, reason: Leftover, into file: LineFile?) {
         header.counts.matched += 1
         header.counts.left[reason, default: 0] += 1
         let place = original.place
         let left = ReplayLeft(
             reason: reason, requestID: place.description, place: place, publishedAt: original.publishedAt, sends: .all)
-        file.add(left.json)
+        file?.add(left.json)
     }
 
     /// Adds those that are given back in the order of their places, in which each partition was read.
-    private mutating func addItems(_ file: LineFile) throws(JobFailure) {
+    private mutating func addItems(_ file: LineFile?) throws(JobFailure) {
         for (partition, list) in letters.sorted(by: { $0.key < $1.key }) {
             for (offset, publishedAt) in list {
                 if header.counts.requests & 0xFFF == 0, context.isCancelled() { throw .cancelled }
@@ -155,7 +171,7 @@ package struct DeadLetterPlan {
                 let number = header.counts.requests
                 let item = ReplayItem(
                     number: number, requestID: place.description, place: place, publishedAt: publishedAt, sends: .all)
-                file.add(item.json)
+                file?.add(item.json)
                 header.counts.addEligible(isAmbiguous: false)
                 header.counts.requests += 1
             }

@@ -12,23 +12,25 @@ struct DeadLetterSearch {
         let order: DeadLetterOrder
         let publishedAt: Timestamp?
         let topic: String?
+        let source: RecordPlace?
         let code: String?
         let message: String?
-        /// True if it holds the record byte for byte, or nil if it names no origin.
-        let isWhole: Bool?
+        /// The fault for which it does not go back as it is, or nil.
+        let fault: Leftover?
         /// The bytes of the value, or nil if it has none.
         let valueByteCount: Int?
         /// The value, if it is wanted.
         let value: [UInt8]?
 
-        init(_ record: FetchedRecord, at order: DeadLetterOrder, withValue: Bool) {
+        init(_ record: FetchedRecord, at order: DeadLetterOrder, in topics: Topics, withValue: Bool) {
             let letter = DeadLetter(record)
             self.order = order
             publishedAt = record.publishedAt
             topic = letter?.topic
+            source = letter?.place
             code = letter.flatMap { $0.reason.isEmpty ? nil : $0.reason }
             message = letter?.message
-            isWhole = letter?.isWhole
+            fault = DeadLetter.fault(of: letter, in: topics)
             valueByteCount = record.value?.count
             value = withValue ? record.value : nil
         }
@@ -42,6 +44,7 @@ struct DeadLetterSearch {
     private let range: ResultFilter
     private let codes: [String]
     private let terms: DeadLetterPage.Terms
+    private let topics: Topics
     private let bound: DeadLetterOrder?
     /// The newest, oldest first: the records of a topic come in about this order, and one more is added at the end.
     private var kept: [Found] = []
@@ -52,10 +55,13 @@ struct DeadLetterSearch {
     private(set) var searchedCount = 0
 
     /// A search for the newest letters behind `bound` in the list that have room in a page, and one more.
-    init(_ range: ResultFilter, codes: [String], terms: DeadLetterPage.Terms, after bound: DeadLetterOrder?) {
+    init(
+        _ range: ResultFilter, codes: [String], in topics: Topics, terms: DeadLetterPage.Terms, after bound: DeadLetterOrder?
+    ) {
         self.range = range
         self.codes = codes
         self.terms = terms
+        self.topics = topics
         self.bound = bound
     }
 
@@ -67,7 +73,7 @@ struct DeadLetterSearch {
         guard range.covers(record.timestamp ?? 0), bound.map({ order < $0 }) ?? true, floor.map({ $0 < order }) ?? true else {
             return
         }
-        let found = Found(FetchedRecord(record), at: order, withValue: terms.withValues)
+        let found = Found(FetchedRecord(record), at: order, in: topics, withValue: terms.withValues)
         guard codes.isEmpty || codes.contains(found.code ?? "") else { return }
         let index = kept.lastIndex { $0.order < order }.map { $0 + 1 } ?? 0
         kept.insert(found, at: index)
@@ -105,7 +111,7 @@ extension JobContext {
         _ range: ResultFilter, codes: [String], terms: DeadLetterPage.Terms, after cursor: String?, patience: Duration? = nil
     ) throws(JobFailure) -> DeadLetterPage {
         let bound = try cursor.map { text throws(JobFailure) in try DeadLetterOrder(cursor: text) }
-        var search = DeadLetterSearch(range, codes: codes, terms: terms, after: bound)
+        var search = DeadLetterSearch(range, codes: codes, in: topics, terms: terms, after: bound)
         var times = range
         if let bound { times.add(until: bound.time + 1) }
         let reached: Int64
@@ -165,8 +171,8 @@ extension JobContext {
         return zip(found, originals).map { found, original in
             DeadLetterPage.Row(
                 record: original, topic: found.topic, code: found.code, message: found.message,
-                leftover: DeadLetter.leftover(isWhole: found.isWhole, in: original, after: history),
-                byteCount: found.valueByteCount ?? 0, value: found.value)
+                leftover: DeadLetter.leftover(found.fault, of: original, after: history),
+                byteCount: found.valueByteCount ?? 0, value: found.value, source: found.source)
         }
     }
 }

@@ -4,6 +4,7 @@ public import Delivery
 public import FanOut
 public import HubREST
 public import Kafka
+public import Observability
 public import Outcomes
 public import Payloads
 
@@ -124,6 +125,8 @@ public struct WorkerConfiguration: Sendable {
     public var deadLetterHeaders: DeadLetterHeaders = .native
     /// True if results have headers: the attributes of a CloudEvent, the content type and the trace. Their values are the same without.
     public var resultsHaveHeaders = true
+    /// The requests about whose end the log has a line, default those that fail.
+    public var loggedRequests = LoggedRequests.failures
 
     /// A configuration with the defaults for everything else.
     public init(

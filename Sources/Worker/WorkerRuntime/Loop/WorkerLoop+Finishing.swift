@@ -9,6 +9,9 @@ import PushModel
 /// A poll waits in a lane, never in memory. Its record is written in the transaction of the final result, and the next one, or the
 /// outcome, in a transaction with its own offset. So a worker that dies loses none, and asks again what it had asked.
 extension WorkerLoop {
+    /// The lines about single requests.
+    var requestLog: RequestLog { RequestLog(log: log, logged: configuration.loggedRequests) }
+
     /// Writes the request's one final result.
     func finish(_ flight: Flight) {
         facts.finishedCount += 1
@@ -17,15 +20,9 @@ extension WorkerLoop {
         let published = flight.place.origin.timestamp
         ports[flight.route.port].metrics.finished(
             conclusion, nanoseconds: wallClock.nanoseconds(since: published), isPublishedOnHold: wasHeld(flight, at: published))
-        if log.isEnabled(.info) {
-            log.info(
-                .requestFinished, "a request has its final result",
-                [
-                    .requestID: .string(flight.request.document.string(flight.request.id)),
-                    .outcome: .string(conclusion.outcome.rawValue), .attempt: LogValue(flight.report.attemptCount),
-                    .partition: LogValue(flight.place.origin.partition), .offset: LogValue(flight.place.origin.offset),
-                ])
-        }
+        requestLog.note(
+            conclusion, of: flight.request.document.string(flight.request.id), attempts: flight.report.attemptCount,
+            at: flight.place.origin)
         settle(flight)
     }
 
@@ -147,14 +144,7 @@ extension WorkerLoop {
     func finish(_ flight: Flight, poll: OutcomePoll, outcome: CallOutcome) {
         recorders.results.record(outcome, of: poll.call, for: flight.place.source, now: wallClock, into: &outbox)
         ports[flight.route.port].metrics.outcomeKnown(outcome.reason)
-        if outcome.state != .sent, log.isEnabled(.info) {
-            log.info(
-                .outcomeKnown, "an accepted call did not reach all its devices, or that is unknown",
-                [
-                    .requestID: .string(poll.call.requestText), .outcome: .string(outcome.outcome.rawValue),
-                    .reason: .string(outcome.reason), .count: LogValue(poll.call.tracking.pollCount),
-                ])
-        }
+        if outcome.state != .sent { requestLog.note(outcome, of: poll) }
         settle(flight)
     }
 }

@@ -70,13 +70,7 @@ extension WorkerLoop {
             from: .init(slot: slot, offset: offset), now: wallClock, into: &outbox)
         markDirty(slot)
         ports.countingPort(named: hub).metrics.finished(conclusion, nanoseconds: wallClock.nanoseconds(since: origin.timestamp))
-        log.info(
-            .requestFinished, "a request has its final result",
-            [
-                .requestID: .string(record.id), .outcome: .string(conclusion.outcome.rawValue),
-                .attempt: LogValue(parent.totals.attempts), .count: LogValue(parent.chunks),
-                .partition: LogValue(origin.partition), .offset: LogValue(origin.offset),
-            ])
+        requestLog.note(conclusion, of: record.id, attempts: parent.totals.attempts, at: origin)
     }
 
     private func noteUnknownParent(_ offset: Int64, in slot: Int) {

@@ -194,9 +194,6 @@ extension WorkerLoop {
         if let delayed = flight.wait.delayed, delayed.report.attemptCount > 0 { return giveUp(flight, delayed: delayed) }
         let code = flight.report.faults.first?.code ?? .schemaInvalid
         metrics.rejected(code, topic: flight.place.origin.topic)
-        log.info(
-            .requestRejected, "a request was refused before any hub call",
-            [.requestID: .string(flight.request.document.string(flight.request.id)), .code: .string(code.rawValue)])
         flight.report.calls.removeAll(keepingCapacity: true)
         finish(flight)
     }
@@ -252,9 +249,7 @@ extension WorkerLoop {
         }
         if flight.request.remaining == nil {
             metrics.requestsExpanded.increment()
-            log.info(
-                .requestExpanded, "a large request was divided into parts",
-                [.requestID: .string(flight.request.document.string(flight.request.id)), .count: LogValue(count)])
+            requestLog.noteParts(count, of: flight.request.document.string(flight.request.id))
         }
         settle(flight)
     }

@@ -3,7 +3,8 @@ import PushModel
 /// The status of a worker's loops, cut to one small record: what is in trouble first, then the requests that have waited longest.
 ///
 /// It reads as the page `/status` does. What has no room is counted: `hubs_omitted` and `partitions_omitted` of a loop, and in `omitted`
-/// loops with their results and calls. The times of all loops are always there, and the orders that stand: `orders_omitted` are without room.
+/// loops with their results and calls. Those of them that are in trouble are `troubles_omitted`, in both. The times of all loops are always
+/// there, and the orders that stand: `orders_omitted` are without room.
 struct StatusRecord {
     /// The most bytes of a record's value.
     static let limit = 4096
@@ -11,8 +12,8 @@ struct StatusRecord {
     private static let orderRoom = 1024
     /// The bytes that are kept for hubs and partitions, however many loops there are.
     private static let detailRoom = 1024
-    /// The most bytes of what closes a loop: its lists and its two numbers.
-    private static let loopEnd = 96
+    /// The most bytes of what closes a loop: its lists and its three numbers.
+    private static let loopEnd = 128
     /// The most bytes of what closes the record, with one loop and with several.
     private static let ends = (one: 16, several: 640)
     /// The most characters of a text that is not a name.
@@ -26,6 +27,8 @@ struct StatusRecord {
         let place: Int
         let head: [UInt8]
         var pieces: [(isHub: Bool, place: Int, bytes: [UInt8])] = []
+        /// The number of those that are in trouble.
+        var problemCount = 0
     }
 
     /// A hub or a partition. Those with lower ranks go first, and of one rank those since an earlier time.
@@ -37,6 +40,7 @@ struct StatusRecord {
         let isHub: Bool
 
         var order: (Int, Int64, Int, Int) { (rank, since, loop, place) }
+        var isProblem: Bool { rank <= StatusRecord.problemRank }
     }
 
     private let statuses: [LoopStatus]
@@ -65,12 +69,13 @@ struct StatusRecord {
             let status = statuses[loop.place]
             writer.append("hubs", pieces: loop.pieces.filter(\.isHub), of: status.hubs.count)
             writer.append("partitions", pieces: loop.pieces.filter { !$0.isHub }, of: status.partitions.count)
+            writer.append(omittedProblems: Self.problemCount(of: status) - loop.problemCount)
             writer.append("}")
         }
         writer.append("]")
         let kept = Set(loops.map(\.place))
         let omitted = statuses.indices.filter { !kept.contains($0) }.map { statuses[$0] }
-        if !omitted.isEmpty { writer.append(omitted: omitted) }
+        if !omitted.isEmpty { writer.append(omitted: omitted, inTrouble: omitted.count { !Self.isGood($0) }) }
         writer.append("}")
         return writer.bytes
     }
@@ -105,6 +110,7 @@ struct StatusRecord {
             }
             room -= writer.count + 1
             loops[piece.loop].pieces.append((piece.isHub, piece.place, writer.bytes))
+            if piece.isProblem { loops[piece.loop].problemCount += 1 }
         }
     }
 
@@ -128,12 +134,18 @@ struct StatusRecord {
         }
     }
 
+    /// The highest of what is in trouble.
+    private static let problemRank = 1
     /// That of the partitions without a request, which come last.
     private static let quietRank = 5
 
     private static func rank(of partition: LoopStatus.Partition) -> Int {
-        if partition.left != nil || partition.reading != nil { return 1 }
+        if partition.left != nil || partition.reading != nil { return problemRank }
         return partition.oldest == nil ? quietRank : 3
+    }
+
+    private static func problemCount(of status: LoopStatus) -> Int {
+        status.hubs.count { !isGood($0) } + status.partitions.count { rank(of: $0) == problemRank }
     }
 
     private static func isGood(_ hub: LoopStatus.Hub) -> Bool {
@@ -174,14 +186,20 @@ extension ByteWriter {
         append("_omitted\":", decimal: count - pieces.count)
     }
 
+    /// Appends the number of what is in trouble and without room, if there is any.
+    fileprivate mutating func append(omittedProblems count: Int) {
+        if count > 0 { append(",\"troubles_omitted\":", decimal: count) }
+    }
+
     /// Appends the number of loops without room, and what they counted.
-    fileprivate mutating func append(omitted statuses: [LoopStatus]) {
+    fileprivate mutating func append(omitted statuses: [LoopStatus], inTrouble problemCount: Int) {
         var counts: [ResultState: Int64] = [:]
         for part in statuses.flatMap(\.finished) { counts[part.state, default: 0] += part.count }
         append(",\"omitted\":{\"loops\":", decimal: statuses.count)
         append(
             finished: ResultState.allCases.compactMap { state in counts[state].map { .init(state: state, count: $0) } },
             calls: statuses.reduce(0) { $0 + $1.callCount })
+        append(omittedProblems: problemCount)
         append("}")
     }
 }

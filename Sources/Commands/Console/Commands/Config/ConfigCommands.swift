@@ -3,13 +3,21 @@ import Observability
 import Settings
 
 extension Command {
+    private static let programs = ["worker", "gateway"]
+
     static let configCheck = Command(
         "config check", .operators, "Check the settings and name every problem", operands: "[FILE]", maximumOperands: 1,
         examples: [
             "pushfan config check pushfan.yaml", "PUSHFAN_WORKER_MAX_IN_FLIGHT=128 pushfan config check",
-            "pushfan config check --hub.request_timeout 10s",
+            "pushfan config check --hub.request_timeout 10s", "pushfan config check --for worker",
         ],
-        groups: [.selection([FlagGroup.configFile])], readOn: "pushfan help settings", run: ConfigCommands.check)
+        groups: [
+            .selection([
+                FlagGroup.configFile,
+                Flag(
+                    "for", "PROGRAM", "Look for the files that it reads: worker, or gateway, which reads all", choices: programs),
+            ])
+        ], readOn: "pushfan help settings", run: ConfigCommands.check)
 
     static let configShow = Command(
         "config show", .operators, "Show every setting that counts, secrets hidden",
@@ -30,7 +38,8 @@ private enum ConfigCommands {
             throw .usage("name the file once: as the argument or with --config")
         }
         let settings = try invocation.settings(configPath: file)
-        var problems: [String] = []
+        let isOfWorker = invocation.arguments.value("for") == "worker"
+        var problems = settings.fileProblems(ofGateway: !isOfWorker).map(\.description)
         for hub in settings.allHubs {
             for warning in hubProblems(hub, &problems) { invocation.streams.note("note: \(warning)") }
         }

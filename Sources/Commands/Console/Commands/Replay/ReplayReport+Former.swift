@@ -12,8 +12,8 @@ extension ReplayReport {
         return json
     }
 
-    /// The line of a plan in a file.
-    func line(at pace: ReplayPace, samples: [ReplayItem]? = nil, path: String) -> JSONObject {
+    /// The line of a plan, in a file if it has one.
+    func line(at pace: ReplayPace, samples: [ReplayItem]? = nil, path: String?) -> JSONObject {
         var priced = self
         priced.rate = job.map { header.rate(after: $0) } ?? pace.rate
         var json = priced.whole(at: pace, samples: samples)

@@ -47,15 +47,19 @@ struct StatusFormatter {
         ])
         for topic in report.topics {
             let inWork = topic.compactMap { $0.fromWorker?.inWork }
+            let mayBeMore = hasOmissions && topic.contains { $0.fromWorker == nil && $0.lag > 0 }
             table.add([
                 topic.first?.position.partition.topic ?? "", "\(topic.count)",
                 report.groupDescription == nil || topic.contains(where: \.isHeld) ? "-" : "\(topic.count { $0.owner != nil })",
                 "\(topic.reduce(Int64(0)) { $0.addingSaturated($1.lag) })", longest(of: topic).map(oldest(in:)) ?? "-",
-                inWork.isEmpty ? "-" : "\(inWork.reduce(0) { $0.addingSaturated($1) })",
+                inWork.isEmpty ? "-" : (mayBeMore ? "at least " : "") + "\(inWork.reduce(0) { $0.addingSaturated($1) })",
             ])
         }
         return table
     }
+
+    /// True if some partition has no place in its worker's report.
+    private var hasOmissions: Bool { report.loops.contains { $0.omittedPartitions > 0 } }
 
     /// The partition of which the oldest request has waited longest.
     private func longest(of topic: [StatusReport.Partition]) -> StatusReport.Partition? {
@@ -141,6 +145,9 @@ struct StatusFormatter {
                     loop.worker, hub.isRetired ? "\(hub.name) (ends)" : hub.name, hub.region ?? "-", hub.circuit,
                     number(hub.limit), number(hub.inFlight), waiting(hub), hub.ratePerSecond ?? "-", throttled(hub),
                 ])
+            }
+            if loop.omittedHubs > 0 {
+                table.add([loop.worker, "\(loop.omittedHubs) more", "-", "-", "-", "-", "-", "-", "-"])
             }
         }
         return table

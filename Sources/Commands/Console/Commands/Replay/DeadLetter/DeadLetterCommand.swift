@@ -20,11 +20,13 @@ enum DeadLetterCommand {
         header.source = .deadletter
         header.filter = range.description
         header.reason = try PlanCommand.reason(invocation) ?? ""
-        if !arguments.has("dry-run") { try RunCommand.requireReason(header) }
+        let isDry = arguments.has("dry-run")
+        if isDry, arguments.has("file") { throw .usage("--dry-run writes no file; leave out --file") }
+        if !isDry { try RunCommand.requireReason(header) }
         header.edits = arguments.values("set")
         let edits = try invocation.perform(header.manner(), with: nil).edits
         let (named, replacement) = try letters(invocation)
-        let path = arguments.value("file") ?? "replay-\(header.jobID).ndjson"
+        let path = isDry ? nil : arguments.value("file") ?? "replay-\(header.jobID).ndjson"
         let (settings, context) = try invocation.job()
         let pace = try PlanCommand.pace(invocation, settings)
         let plan = try invocation.perform(settings) { () throws(JobFailure) in
@@ -34,7 +36,7 @@ enum DeadLetterCommand {
             try plan.make(range, codes: arguments.values("code"), named: named, replacement: replacement)
             return plan
         }
-        if arguments.has("dry-run") || plan.header.counts.requests == 0 { return try show(plan, at: pace, path, invocation) }
+        guard let path, plan.header.counts.requests > 0 else { return try show(plan, at: pace, path, invocation) }
         invocation.streams.note(
             "\(plan.header.counts.requests) of \(plan.header.counts.matched) records; the plan is \(Sanitised.line(path))")
         invocation.note(left: plan.header.counts.left)
@@ -72,23 +74,33 @@ enum DeadLetterCommand {
     }
 
     private static func show(
-        _ plan: DeadLetterPlan, at pace: ReplayPace, _ path: String, _ invocation: Invocation
+        _ plan: DeadLetterPlan, at pace: ReplayPace, _ path: String?, _ invocation: Invocation
     ) throws(CommandFailure) -> ExitCode {
         let counts = plan.header.counts
-        var table = Table("RECORD", "TOPIC", "REASON", "GOES BACK")
+        var table = Table("RECORD", "FROM", "REASON", "GOES BACK", "TEXT")
         for sample in plan.samples {
             table.add(
-                sample.record.description, sample.topic ?? "-", sample.code ?? "-",
-                sample.leftover.map { "no: \($0.rawValue)" } ?? "yes")
+                sample.record.description, sample.source.map { Sanitised.line($0) } ?? "-",
+                sample.code.map { Sanitised.line($0) } ?? "-", sample.leftover.map { "no: \($0.rawValue)" } ?? "yes",
+                Sanitised.line(sample.text))
         }
-        let json = ReplayReport(plan.header, job: nil, now: 0).line(at: pace, path: path)
+        var json = ReplayReport(plan.header, job: nil, now: 0).line(at: pace, path: path)
+        json.add("letters", array: plan.samples.map(\.json))
         try invocation.streams.out(invocation.arguments.format(), table, [json.bytes])
         invocation.note(left: counts.left)
         guard counts.requests > 0 else {
             throw CommandFailure(.nothingMatched, "there is nothing to replay: \(counts.matched) records match")
         }
-        invocation.streams.note(
-            "\(counts.requests) of \(counts.matched) records would go back; `pushfan replay run \(Sanitised.word(path))` does it")
+        invocation.streams.note("\(counts.requests) of \(counts.matched) records would go back; without --dry-run they do")
         return .done
+    }
+}
+
+extension DeadLetterPlan.Sample {
+    /// The letter without its text, which may have handles of devices.
+    fileprivate var json: [UInt8] {
+        JSONObject([
+            "id": record.description, "from": source, "code": code, "can_go_back": leftover == nil, "left": leftover?.rawValue,
+        ]).bytes
     }
 }
