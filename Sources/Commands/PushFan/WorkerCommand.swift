@@ -102,9 +102,10 @@ struct WorkerProgram {
             supervision.begin()
             defer { supervision.end() }
             reload.reaches { [supervision] in supervision.reload { reloading.run() } }
-            let timer = RepeatingTimer(every: .seconds(10)) { [log, reload, live = settings.liveProperties] in
+            let files = ChangingFiles(settings)
+            let timer = RepeatingTimer(every: .seconds(10)) { [log, reload] in
                 log.flushSuppressed()
-                if live?.findsNewFiles() == true { reload.ask() }
+                if files.findsNew() { reload.ask() }
             }
             defer { timer.cancel() }
             let reporter = StatusReporter(configuration, board: status, log: log)
