@@ -16,6 +16,9 @@ final class ChangingFiles: Sendable {
         changes = Mutex(FileChanges(keyFiles))
     }
 
+    /// Notes that the files of keys are read now, at the latest.
+    func takeKeys() { changes.withLock { _ = $0.take(keyFiles) } }
+
     /// True once after files were replaced, and have then stayed for two calls. To be called every few seconds.
     func findsNew() -> Bool {
         let hasNewKeys = changes.withLock { $0.findNew(among: keyFiles) }

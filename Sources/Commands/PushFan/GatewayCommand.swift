@@ -120,7 +120,10 @@ struct GatewayProgram {
             ended.signal()
         }
         reload.reaches { [supervision, settings, readAgain, log = services.log] in
-            supervision.reload { Self.renew(service, startedWith: settings, reading: readAgain, log: log) }
+            supervision.reload {
+                files.takeKeys()
+                Self.renew(service, startedWith: settings, reading: readAgain, log: log)
+            }
         }
         ended.wait()
         supervision.stop(within: end.limit)

@@ -101,8 +101,13 @@ struct WorkerProgram {
             let reloading = Reloading(worker, settings: settings, log: log, read: readAgain)
             supervision.begin()
             defer { supervision.end() }
-            reload.reaches { [supervision] in supervision.reload { reloading.run() } }
             let files = ChangingFiles(settings)
+            reload.reaches { [supervision] in
+                supervision.reload {
+                    files.takeKeys()
+                    reloading.run()
+                }
+            }
             let timer = RepeatingTimer(every: .seconds(10)) { [log, reload] in
                 log.flushSuppressed()
                 if files.findsNew() { reload.ask() }
