@@ -8,7 +8,7 @@ import re
 import time
 
 from stage import Program, Stage, megabytes, processor_seconds, status, until
-from web import ask
+from web import ask, ask_all
 
 CONTENT_TYPE = "Content-Type: application/json\r\n"
 
@@ -49,7 +49,7 @@ class GatewayStage(Stage):
 
     def devices(self):
         """The hub's devices, by their users' tags."""
-        found = ask(f"{self.hubs[0].address}/devices").json
+        found = ask_all(f"{self.hubs[0].address}/devices")
         return {tag: device for device in found for tag in device["tags"] if tag.startswith("username:")}
 
     def users(self, count):

@@ -1,8 +1,10 @@
 """Calls by HTTP."""
 
 import json
+import re
 import typing
 import urllib.error
+import urllib.parse
 import urllib.request
 
 from claims import FAR
@@ -34,3 +36,14 @@ def ask(address, body=None, method=None, limit=FAR, **headers):
         return Answer(error.code, error.read().decode(errors="replace"), error.headers)
     except OSError as error:
         return Answer(0, str(error), {})
+
+
+def ask_all(address):
+    """The entries of a list of the emulator, of all its pages."""
+    entries = []
+    while address:
+        answer = ask(address)
+        entries += answer.json
+        link = re.match(r'<([^>]+)>; rel="next"', answer.headers.get("Link", ""))
+        address = link and urllib.parse.urljoin(address, link[1])
+    return entries

@@ -102,9 +102,10 @@ struct GatewayProgram {
         } catch {
             throw CommandFailure(error, hint: "give another address with --gateway.listen; port 0 takes a free one")
         }
-        let timer = RepeatingTimer(every: .seconds(5)) { [log = services.log, reload, live = settings.liveProperties] in
+        let files = ChangingFiles(settings)
+        let timer = RepeatingTimer(every: .seconds(5)) { [log = services.log, reload] in
             log.flushSuppressed()
-            if live?.findsNewFiles() == true { reload.ask() }
+            if files.findsNew() { reload.ask() }
             service.probeHub()
         }
         defer { timer.cancel() }
@@ -123,7 +124,10 @@ struct GatewayProgram {
             ended.signal()
         }
         reload.reaches { [supervision, settings, readAgain, log = services.log] in
-            supervision.reload { Self.renewKafka(of: settings, reading: readAgain, log: log) }
+            supervision.reload {
+                files.takeKeys()
+                Self.renew(service, startedWith: settings, reading: readAgain, log: log)
+            }
         }
         ended.wait()
         supervision.stop(within: end.limit)
@@ -131,13 +135,15 @@ struct GatewayProgram {
         service.stop()
     }
 
-    /// Reads the settings again, and lets the gateway use their properties of Kafka's clients. Changes nothing when anything is wrong.
-    private static func renewKafka(
-        of started: Settings, reading read: () throws(SettingsError) -> Settings, log: Log
+    /// Reads the settings again, and lets the gateway use their properties of Kafka's clients, and the keys of their hub. Changes nothing when
+    /// anything is wrong.
+    private static func renew(
+        _ service: GatewayService, startedWith started: Settings, reading read: () throws(SettingsError) -> Settings, log: Log
     ) {
         do {
             let settings = try read()
             try started.checkKafka(with: settings, transactionalID: nil)
+            service.renewKeys(of: try settings.gatewayConfiguration(version: Program.version).hub)
             started.renewKafka(by: settings, log: log)
             log.warnOfRestart(for: settings.changes(since: started).filter { $0 != "kafka.properties" })
         } catch {

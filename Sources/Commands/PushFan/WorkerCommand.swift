@@ -103,10 +103,16 @@ struct WorkerProgram {
             let reloading = Reloading(worker, settings: settings, log: log, read: readAgain)
             supervision.begin()
             defer { supervision.end() }
-            reload.reaches { [supervision] in supervision.reload { reloading.run() } }
-            let timer = RepeatingTimer(every: .seconds(10)) { [log, reload, live = settings.liveProperties] in
+            let files = ChangingFiles(settings)
+            reload.reaches { [supervision] in
+                supervision.reload {
+                    files.takeKeys()
+                    reloading.run()
+                }
+            }
+            let timer = RepeatingTimer(every: .seconds(10)) { [log, reload] in
                 log.flushSuppressed()
-                if live?.findsNewFiles() == true { reload.ask() }
+                if files.findsNew() { reload.ask() }
             }
             defer { timer.cancel() }
             let reporter = StatusReporter(configuration, board: status, log: log)

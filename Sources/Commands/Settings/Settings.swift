@@ -32,6 +32,9 @@ public struct Settings: Sendable {
     /// The environment's proxy variables, which may hold logins.
     let proxyVariables: Redacted<[String: String]>
 
+    /// The files that the hubs' connection strings and keys were read from.
+    public private(set) var hubKeyFiles: [String] = []
+
     /// No setting: hears whether a broker answers the Kafka clients that are made with these.
     public var brokerWatch: BrokerWatch?
     /// No setting: the properties as they are now, for the Kafka clients that are made with these.
@@ -62,7 +65,7 @@ public struct Settings: Sendable {
         sources.add(environment: environment)
         sources.add(flags: flags)
         var reader = SettingReader(sources.candidates, named: sources.named, hostName: hostName)
-        let settings: Settings
+        var settings: Settings
         do throws(SettingsError) {
             settings = try Settings(&reader, proxyVariables: environment.filter { ProxyChoice.isVariable($0.key) })
         } catch {
@@ -70,6 +73,7 @@ public struct Settings: Sendable {
         }
         let problems = sources.problems + reader.problems + settings.contradictions() + settings.wrongNames()
         guard problems.isEmpty else { throw SettingsError(problems: problems) }
+        settings.hubKeyFiles = sources.hubKeyFiles
         return settings
     }
 

@@ -56,6 +56,15 @@ struct NamedHubsTests {
         #expect(configuration.tenantHubs == ["acme": "us", "globex": "world"] && configuration.defaultHub == "main")
     }
 
+    @Test func theFilesOfTheHubsKeysAreKnown() throws {
+        let variables = ["PUSHFAN_HUB_SECONDARY_KEY_FILE": "/run/second", "PUSHFAN_KAFKA_PROPERTIES_FILE": "/run/kafka"]
+        let files = Self.files.merging(["/run/second": "k", "/run/kafka": "security.protocol=SSL"]) { $1 }
+        let file = Self.file.replacing("  secondary_key: other-key\n", with: "")
+        #expect(
+            try load(variables, file: file, files: files).hubKeyFiles.sorted() == ["/run/asia", "/run/asia-2", "/run/second"])
+        #expect(try load(file: "hub: {name: a}").hubKeyFiles.isEmpty)
+    }
+
     @Test(
         arguments: [
             ("https_proxy", true), ("HTTPS_PROXY", true), ("all_proxy", true), ("ALL_PROXY", true), ("http_proxy", false),

@@ -20,6 +20,13 @@ import Testing
         let hub = try EmulatedHub(configuration)
         _ = try hub.start()
         defer { hub.stop(within: .zero) }
+        try body(hub, try client(of: hub, key: key, secondary: secondary).client)
+    }
+
+    /// A client of a hub that serves, with the keys that it signs with, and what it knows of the hub.
+    private func client(
+        of hub: EmulatedHub, key: String? = nil, secondary: String? = nil
+    ) throws -> (client: RegistrationClient, keys: HubKeys, settings: HubConfiguration) {
         let connection = try ConnectionString(parsing: hub.connectionString)
         var credential = connection.credential
         if let key { credential = SASCredential(policy: credential.policy, key: SecretKey(key)) }
@@ -28,10 +35,30 @@ import Testing
         let port = UInt16(clamping: connection.endpoint.effectivePort)
         var connections = ConnectionPoolConfiguration(scheme: .http, host: "127.0.0.1", port: port)
         connections.proxy = ""
+        let keys = HubKeys(settings)
         let client = try RegistrationClient(
-            settings, connections: connections, userAgent: "pushfan/test", timeout: farDeadline,
+            settings, connections: connections, userAgent: "pushfan/test", timeout: farDeadline, keys: keys,
             now: { WallClock.millisecondsSince1970() })
-        try body(hub, client)
+        return (client, keys, settings)
+    }
+
+    @Test func keysThatChangeSignTheNextCall() throws {
+        var configuration = HubEmulatorConfiguration()
+        configuration.listen = "127.0.0.1:0"
+        let hub = try EmulatedHub(configuration)
+        _ = try hub.start()
+        defer { hub.stop(within: .zero) }
+        let (client, keys, wrong) = try client(of: hub, key: "d3Jvbmc=")
+        #expect(try failure { _ = try client.installation("a") }.status == 401)
+        var right = wrong
+        right.credential = SASCredential(policy: "other", key: SecretKey(HubEmulatorConfiguration.defaultPolicy.key))
+        #expect(!keys.renew(by: right), "the policy is another one")
+        #expect(try failure { _ = try client.installation("a") }.status == 401)
+        right.credential = SASCredential(
+            policy: wrong.credential.policy, key: SecretKey(HubEmulatorConfiguration.defaultPolicy.key))
+        #expect(keys.renew(by: right))
+        #expect(!keys.renew(by: right), "it has that key already")
+        #expect(try client.installation("a") == nil)
     }
 
     private func failure(_ body: () throws -> Void) throws -> RegistrationFailure {

@@ -9,6 +9,18 @@ final class FoundFile {
         let byteCount: Int64
         let seconds: Int
         let nanoseconds: Int
+
+        fileprivate init(_ facts: stat) {
+            (device, inode, byteCount) = (UInt64(facts.st_dev), UInt64(facts.st_ino), Int64(facts.st_size))
+            (seconds, nanoseconds) = (facts.st_mtim.tv_sec, facts.st_mtim.tv_nsec)
+        }
+
+        /// The facts of the file at a path, which is not opened. Nil where there is none.
+        init?(_ path: String) {
+            var facts = stat()
+            guard stat(path, &facts) == 0 else { return nil }
+            self.init(facts)
+        }
     }
 
     /// The reason for which a file cannot be opened or read.
@@ -41,11 +53,7 @@ final class FoundFile {
     deinit { close(descriptor) }
 
     /// The facts by which it differs from another file.
-    var identity: Identity {
-        Identity(
-            device: UInt64(facts.st_dev), inode: UInt64(facts.st_ino), byteCount: Int64(facts.st_size),
-            seconds: facts.st_mtim.tv_sec, nanoseconds: facts.st_mtim.tv_nsec)
-    }
+    var identity: Identity { Identity(facts) }
 
     /// Reads the file. A file of more than `limit` bytes is read only as far as needed to notice it.
     func bytes(atMost limit: Int) throws(Failure) -> [UInt8] {

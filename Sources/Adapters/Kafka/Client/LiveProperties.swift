@@ -1,5 +1,5 @@
 import CRDKafka
-import Glibc
+import EventLoop
 import Synchronization
 
 /// The properties of a program's clients as they are now: passwords and certificates change while it runs. One for all clients of a
@@ -20,10 +20,7 @@ public final class LiveProperties: Sendable {
 
     private struct State {
         var properties: [Property]
-        var files: [String: FileVersion]
-        /// The files at the last two looks that found new ones: the latest, and the one that was reported.
-        var seen: [String: FileVersion] = [:]
-        var reported: [String: FileVersion] = [:]
+        var files: FileChanges
         var clients: [WeakClient] = []
     }
 
@@ -45,7 +42,7 @@ public final class LiveProperties: Sendable {
     /// Begins with `properties`, and with the files that they name as they are.
     public init(_ properties: [Property]) {
         original = properties
-        state = Mutex(State(properties: properties, files: FileVersion.all(in: properties)))
+        state = Mutex(State(properties: properties, files: FileChanges(Self.files(in: properties))))
     }
 
     /// Lets all clients use `properties`, and the files that they name, from now on.
@@ -55,13 +52,13 @@ public final class LiveProperties: Sendable {
     public func renew(_ properties: [Property]) -> Effect { logins.withLock { _ in apply(properties) } }
 
     private func apply(_ properties: [Property]) -> Effect {
-        let files = FileVersion.all(in: properties)
         let (effect, clients) = state.withLock { state -> (Effect, [ClientHandle]) in
             let changed = Self.keys(of: state.properties, differingFrom: properties)
-            defer { (state.properties, state.files) = (properties, files) }
-            guard !changed.isEmpty || state.files != files else { return (.none, []) }
+            let hasNewFiles = state.files.take(Self.files(in: properties))
+            state.properties = properties
+            guard !changed.isEmpty || hasNewFiles else { return (.none, []) }
             let isLogin =
-                state.files == files && changed.isSubset(of: Self.login + Self.tokens)
+                !hasNewFiles && changed.isSubset(of: Self.login + Self.tokens)
                 && (changed.isDisjoint(with: Self.login) || Login(properties) != nil)
             return (isLogin ? .login : .reopening, state.clients.compactMap(\.client))
         }
@@ -76,14 +73,7 @@ public final class LiveProperties: Sendable {
     /// True once for each new state of the files that the properties name, such as certificates: there for two calls, so whoever replaces
     /// them has finished. To be called every few seconds.
     public func findsNewFiles() -> Bool {
-        state.withLock { state in
-            let files = FileVersion.all(in: state.properties)
-            guard files != state.files, files != state.reported else { return false }
-            defer { state.seen = files }
-            guard files == state.seen else { return false }
-            state.reported = files
-            return true
-        }
+        state.withLock { $0.files.findNew(among: Self.files(in: $0.properties)) }
     }
 
     /// The properties as they are now.
@@ -118,6 +108,11 @@ public final class LiveProperties: Sendable {
         }
     }
 
+    /// The files that `properties` name, such as `ssl.certificate.location`.
+    private static func files(in properties: [Property]) -> [String] {
+        properties.filter { $0.key.hasSuffix(".location") }.map(\.value)
+    }
+
     private static func keys(of some: [Property], differingFrom others: [Property]) -> Set<String> {
         func values(_ list: [Property]) -> [String: String] { Dictionary(list.map { ($0.key, $0.value) }) { $1 } }
         let (before, after) = (values(some), values(others))
@@ -140,28 +135,6 @@ struct Login {
 
 struct WeakClient: Sendable {
     weak var client: ClientHandle?
-}
-
-/// The marks by which a file's replacement is seen.
-private struct FileVersion: Equatable {
-    let inode: UInt64
-    let size: Int64
-    let seconds: Int
-    let nanoseconds: Int
-
-    /// Nil where there is no such file.
-    init?(_ path: String) {
-        var found = stat()
-        guard stat(path, &found) == 0 else { return nil }
-        (inode, size) = (UInt64(found.st_ino), Int64(found.st_size))
-        (seconds, nanoseconds) = (found.st_mtim.tv_sec, found.st_mtim.tv_nsec)
-    }
-
-    /// The files that `properties` name, such as `ssl.certificate.location`.
-    static func all(in properties: [KafkaConfiguration.Property]) -> [String: FileVersion] {
-        let paths = properties.filter { $0.key.hasSuffix(".location") }.map(\.value)
-        return Dictionary(paths.compactMap { path in FileVersion(path).map { (path, $0) } }) { $1 }
-    }
 }
 
 extension KafkaConfiguration {

@@ -31,6 +31,8 @@ struct SettingSources {
 
     private(set) var candidates: [String: SettingCandidate] = [:]
     private(set) var problems: [SettingProblem] = []
+    /// The files of the hubs' secrets that were read.
+    private(set) var hubKeyFiles: [String] = []
     /// The names of the sections that the file names.
     private(set) var named = NamedSettings()
     private var definitions = SettingsSchema.all
@@ -92,6 +94,7 @@ struct SettingSources {
                 return nil
             }
             if text.last?.isNewline == true { text.removeLast() }
+            if ["hub.", "hubs."].contains(where: definition.name.hasPrefix) { hubKeyFiles.append(path) }
             return text
         } catch {
             note(definition.name, at: origin, message: "the file cannot be read: \(error)")

@@ -4,7 +4,7 @@ import Dispatch
 import EventLoop
 public import GatewayAPI
 public import HTTPServing
-import HubREST
+public import HubREST
 import Observability
 import Page
 import PublishAPI
@@ -27,6 +27,7 @@ public final class GatewayService: Sendable {
     private let services: GatewayServices
     private let watch: HubWatch
     private let lanes: HubLanes
+    private let hubKeys: HubKeys
     private let signIn: SignIn
     private let endpoints: any Endpoints
     private let server: HTTPServer
@@ -85,12 +86,13 @@ public final class GatewayService: Sendable {
         } catch {
             throw GatewayFailure.system(error.description)
         }
+        let hubKeys = HubKeys(configuration.hub)
         let lanes: HubLanes
         do {
             lanes = try HubLanes {
                 let client = try RegistrationClient(
                     configuration.hub, connections: configuration.connections, userAgent: "pushfan/\(configuration.version)",
-                    timeout: configuration.hubTimeout, now: { WallClock.millisecondsSince1970() })
+                    timeout: configuration.hubTimeout, keys: hubKeys, now: { WallClock.millisecondsSince1970() })
                 return HubCaller(client, watch: watch, services: services)
             }
         } catch {
@@ -107,6 +109,7 @@ public final class GatewayService: Sendable {
         self.services = services
         self.watch = watch
         self.lanes = lanes
+        self.hubKeys = hubKeys
         self.signIn = signIn
         self.endpoints = endpoints
         self.server = server
@@ -158,6 +161,13 @@ public final class GatewayService: Sendable {
         signIn.stop()
         endpoints.stop()
         lanes.stop()
+    }
+
+    /// Signs with other keys of the hub from now on, and says so in the log.
+    ///
+    /// - Parameter hub: The hub, with the keys. With another address, name or policy than at the start nothing changes.
+    public func renewKeys(of hub: HubConfiguration) {
+        if hubKeys.renew(by: hub) { services.log.info(.configurationLoaded, "the hub's new keys are used") }
     }
 
     /// Asks the hub how it is, unless the last call has told that it is well. To be called every few seconds; waits for nothing.

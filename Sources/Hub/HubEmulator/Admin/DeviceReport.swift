@@ -14,15 +14,15 @@ public struct DeviceReport: Sendable {
     public let registrationCount: Int
     /// Every notification since the last reset, those included that are no longer kept.
     public let rungCount: Int
-    /// The newest notifications that rang, in order.
+    /// The kept notifications that rang, in order. On a page of a long list it is a part of them.
     public let rung: [RingReport]
+    /// Every kept notification that a person would see.
+    public let visibleCount: Int
+    /// For each of `rung`, that no newer one replaces it.
+    let areShown: [Bool]
 
-    /// The notifications that a person would see. Of those with one collapse id, only the newest is in its place.
-    public var visible: [RingReport] {
-        var replaced: Set<String> = []
-        let newestFirst = rung.reversed().filter { $0.collapseKey.map { replaced.insert($0).inserted } ?? true }
-        return newestFirst.reversed()
-    }
+    /// Those of `rung` that a person would see. Of those with one collapse id, only the newest is in its place.
+    public var visible: [RingReport] { zip(rung, areShown).filter(\.1).map(\.0) }
 }
 
 /// One notification as it rang.

@@ -7,21 +7,32 @@ extension EmulatedHub {
     /// The devices that are registered or were sent to, with what rang on them, in the order in which the hub met them: all,
     /// those with this handle, or those with a registration that has this tag, in any case.
     public func devices(handle: String? = nil, tag: String? = nil) -> [DeviceReport] {
+        devicePage(handle: handle, tag: tag, from: .start, limit: .max).page
+    }
+
+    /// A page of those devices, with at most `limit` of them and `limit` rings, where the next page begins, and the number of all
+    /// devices. The state is locked for as long as it takes to copy what is on the page.
+    func devicePage(
+        handle: String?, tag: String?, from cursor: DeviceCursor, limit: Int
+    ) -> (page: [DeviceReport], next: DeviceCursor?, count: Int) {
         let now = clock()
-        return state.withLock { state in
+        let (page, next, count) = state.withLock { state in
             state.deliverDue(now: now)
-            let tagged = tag.map { Set(state.registrations.registrations(tagged: $0).map(\.deviceKey)) }
-            return state.devices.devices.compactMap { device in
-                if let handle, DeviceKey(platform: device.key.platform, handle: handle) != device.key { return nil }
-                if let tagged, !tagged.contains(device.key) { return nil }
-                return Self.report(device, registrations: state.registrations.registrations(of: device.key))
-            }
+            let (page, next) =
+                if let keys = state.deviceKeys(handle: handle, tag: tag) {
+                    state.devices.page(of: state.devices.positions(of: keys), from: cursor, limit: limit)
+                } else {
+                    state.devices.page(
+                        of: min(cursor.deviceCount, state.devices.count)..<state.devices.count, from: cursor, limit: limit)
+                }
+            return (page.map { ($0, state.registrations.registrations(of: $0.key)) }, next, state.devices.count)
         }
+        return (page.map(Self.report), next, count)
     }
 
     /// The recorded calls, in the order of their arrival, with ids higher than `after`, and at most `limit` of them.
     public func calls(after: Int = 0, limit: Int = .max) -> [RecordedCall] {
-        state.withLock { $0.calls.calls(after: after, limit: limit) }
+        state.withLock { $0.calls.page(after: after, limit: limit).page }
     }
 
     /// The number of notifications that rang since the last reset, on all devices together.
@@ -73,14 +84,28 @@ extension EmulatedHub {
         }
     }
 
-    private static func report(_ device: DeviceLog.Device, registrations: [Registration]) -> DeviceReport {
-        var tags: [String] = []
-        for tag in registrations.flatMap(\.tags) where !tags.contains(tag) { tags.append(tag) }
-        var installations: [String] = []
-        for id in registrations.compactMap(\.installationID) where !installations.contains(id) { installations.append(id) }
-        return DeviceReport(
-            platform: device.key.platform.format, handle: device.handle, tags: tags, installations: installations,
-            registrationCount: registrations.count, rungCount: device.rungCount,
-            rung: device.rings.elements)
+    private static func report(_ piece: DeviceLog.Piece, registrations: [Registration]) -> DeviceReport {
+        DeviceReport(
+            platform: piece.key.platform.format, handle: piece.handle, tags: registrations.flatMap(\.tags).eachOnce,
+            installations: registrations.compactMap(\.installationID).eachOnce, registrationCount: registrations.count,
+            rungCount: piece.rungCount, rung: piece.rung, visibleCount: piece.visibleCount, areShown: piece.areShown)
+    }
+}
+
+extension HubState {
+    /// The keys of the devices with this handle, a registration that has this tag, or both. Nil stands for all devices.
+    fileprivate func deviceKeys(handle: String?, tag: String?) -> Set<DeviceKey>? {
+        let tagged = tag.map { Set(registrations.registrations(tagged: $0).map(\.deviceKey)) }
+        guard let handle else { return tagged }
+        let named = Set(HubPlatform.allCases.map { DeviceKey(platform: $0, handle: handle) })
+        return tagged.map(named.intersection) ?? named
+    }
+}
+
+extension [String] {
+    /// Every text once, where it is first.
+    fileprivate var eachOnce: [String] {
+        var seen: Set<String> = []
+        return filter { seen.insert($0).inserted }
     }
 }

@@ -1,3 +1,4 @@
+import Basics
 import HTTPServing
 import PushModel
 
@@ -12,18 +13,18 @@ enum ReportWriter {
         }
     }
 
-    static func json(devices: [DeviceReport]) -> [UInt8] { array(devices.map(object)) + [UInt8(ascii: "\n")] }
+    static func json(devices: [DeviceReport]) -> [UInt8] { line(of: devices.map(object)) }
 
-    static func json(calls: [RecordedCall]) -> [UInt8] { array(calls.map(object)) + [UInt8(ascii: "\n")] }
+    static func json(calls: [RecordedCall]) -> [UInt8] { line(of: calls.map(object)) }
 
     static func json(faults: [FaultScript.Entry]) -> [UInt8] {
         let objects = faults.map { JSONObject(["fault": $0.fault.text, "met": $0.metCount, "struck": $0.struckCount]) }
-        return array(objects) + [UInt8(ascii: "\n")]
+        return line(of: objects)
     }
 
     static func json(telemetry: [TelemetryPlan.Entry]) -> [UInt8] {
         let objects = telemetry.map { JSONObject(["telemetry": $0.script.text, "met": $0.metCount, "struck": $0.struckCount]) }
-        return array(objects) + [UInt8(ascii: "\n")]
+        return line(of: objects)
     }
 
     /// A line of the journal. The fingerprint stands for the device handle of a direct send.
@@ -37,14 +38,14 @@ enum ReportWriter {
     }
 
     private static func object(_ device: DeviceReport) -> JSONObject {
-        let visible = device.visible
+        let rung = device.rung.map(Self.object)
         var object = JSONObject(["platform": device.platform, "handle": device.handle])
         object.add("tags", array: device.tags.map(JSONObject.text))
         object.add("installations", array: device.installations.map(JSONObject.text))
         object.add(["registrations": device.registrationCount, "rung_count": device.rungCount])
-        object.add("rung", raw: array(device.rung.map(Self.object)))
-        object.add("visible_count", value: visible.count)
-        object.add("visible", raw: array(visible.map(Self.object)))
+        object.add("rung", array: rung.map(\.bytes))
+        object.add("visible_count", value: device.visibleCount)
+        object.add("visible", array: zip(rung, device.areShown).filter(\.1).map(\.0.bytes))
         return object
     }
 
@@ -79,8 +80,13 @@ enum ReportWriter {
         ])
     }
 
-    private static func array(_ objects: [JSONObject]) -> [UInt8] {
-        [UInt8(ascii: "[")] + objects.map(\.bytes).joined(separator: ",".utf8) + [UInt8(ascii: "]")]
+    /// An array, and the end of the line.
+    private static func line(of objects: [JSONObject]) -> [UInt8] {
+        var writer = ByteWriter()
+        writer.append("[")
+        writer.append(list: objects) { $0.append($1.bytes.span) }
+        writer.append("]\n")
+        return writer.bytes
     }
 
     /// Header fields as an object. A repeated name keeps its first value.

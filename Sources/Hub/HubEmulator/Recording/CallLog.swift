@@ -43,7 +43,7 @@ public struct RecordedCall: Sendable {
     public internal(set) var body: [UInt8]
 }
 
-/// The newest calls. Only the newest among them have headers and bodies.
+/// The newest calls, in the order of their ids. Only the newest among them have headers and bodies.
 struct CallLog: Sendable {
     private var calls: NewestValues<RecordedCall>
     private let detailedCount: Int
@@ -65,7 +65,8 @@ struct CallLog: Sendable {
     }
 
     mutating func append(_ call: RecordedCall) {
-        calls.append(call)
+        // A call that arrived earlier may be recorded later, if it was answered by another thread.
+        calls.insert(call) { $0.id < $1.id }
         let fading = calls.count - detailedCount - 1
         if fading >= 0 {
             calls[fading].headers = [:]
@@ -73,10 +74,12 @@ struct CallLog: Sendable {
         }
     }
 
-    /// The calls with ids over `after` in the order of their ids, at most `limit`.
-    func calls(after: Int, limit: Int) -> [RecordedCall] {
-        let wanted = calls.elements.filter { $0.id > after }.sorted { $0.id < $1.id }
-        return Array(wanted.prefix(limit))
+    /// A page of the calls with ids over `after`, at most `limit`, and the id that the next page comes after if there is one.
+    func page(after: Int, limit: Int) -> (page: [RecordedCall], next: Int?) {
+        let start = calls.firstPosition { $0.id > after }
+        let end = start + min(limit, calls.count - start)
+        let page = (start..<end).map { calls[$0] }
+        return (page, end < calls.count ? page.last?.id : nil)
     }
 
     mutating func reset() { calls.removeAll() }

@@ -19,6 +19,13 @@ struct NewestValues<Element: Sendable>: Sendable {
         return dropped
     }
 
+    /// Adds a value at its place in an order that all values have, which is near the end. The oldest goes if it has to.
+    mutating func insert(_ element: Element, by precedes: (Element, Element) -> Bool) {
+        if count == capacity { _ = popFirst() }
+        let position = queue.lastIndex { !precedes(element, $0) }.map { $0 + 1 } ?? 0
+        queue.insert(element, at: position)
+    }
+
     /// Takes the oldest value out.
     mutating func popFirst() -> Element? { queue.popFirst() }
 
@@ -26,6 +33,16 @@ struct NewestValues<Element: Sendable>: Sendable {
     subscript(_ position: Int) -> Element {
         get { queue[position] }
         set { queue[position] = newValue }
+    }
+
+    /// The position of the first value that is behind a place, or `count`. All values after it are behind the place, too.
+    func firstPosition(where isBehind: (Element) -> Bool) -> Int {
+        var (low, high) = (0, count)
+        while low < high {
+            let middle = (low + high) / 2
+            if isBehind(queue[middle]) { high = middle } else { low = middle + 1 }
+        }
+        return low
     }
 
     mutating func removeAll() { queue = FIFO() }

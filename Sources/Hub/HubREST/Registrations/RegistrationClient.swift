@@ -15,6 +15,10 @@ public final class RegistrationClient {
     private static let maximumRegistrations = 10_000
 
     private var client: HubClient
+    private let keys: HubKeys?
+    /// The number of changes of `keys` that `client` knows.
+    private var keyGeneration = 0
+    private let userAgent: String
     private let poller: Poller
     private let pool: ConnectionPool
     private let timeout: Duration
@@ -29,15 +33,17 @@ public final class RegistrationClient {
     ///   - connections: How to reach it; its limit for bodies is raised to what a list may have.
     ///   - userAgent: The program's name and version, as `User-Agent`.
     ///   - timeout: How long one call may take, with connecting and a second token.
+    ///   - keys: The hub's keys, which may change. Default: they do not.
     ///   - now: Milliseconds since 1970.
     /// - Throws: `HubAuthError`, `SystemCallError` or `ConnectionPool.SetupFailure`: settings that cannot work, or no descriptor left.
     public init(
         _ hub: HubConfiguration, connections: ConnectionPoolConfiguration, userAgent: String, timeout: Duration,
-        now: @escaping @Sendable () -> Int64
+        keys: HubKeys? = nil, now: @escaping @Sendable () -> Int64
     ) throws {
         var connections = connections
         connections.limits.bodyByteCount = max(connections.limits.bodyByteCount, RegistrationFeed.maximumByteCount)
         client = try HubClient(hub, userAgent: userAgent)
+        (self.keys, self.userAgent) = (keys, userAgent)
         poller = try Poller()
         pool = try ConnectionPool(connections, poller: poller, tokenBase: 0)
         self.timeout = timeout
@@ -145,6 +151,8 @@ public final class RegistrationClient {
         within limit: Duration, by write: () throws(HubAuthError) -> UInt64?
     ) throws(RegistrationFailure) -> Answer {
         let deadline = MonotonicTime.now().advanced(by: limit)
+        // With the same life of tokens a client can be made, as the first was.
+        if let hub = keys?.newer(than: &keyGeneration), let new = try? HubClient(hub, userAgent: userAgent) { client = new }
         while true {
             let token = try signed(write)
             let answer = try exchange(until: deadline)
