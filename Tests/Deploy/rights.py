@@ -33,7 +33,7 @@ MOST = 40
 # The numbers of Kafka's protocol.
 RESOURCES = {"topic": 2, "group": 3, "transactional-id": 5}
 PATTERNS = {"literal": 3, "prefixed": 4}
-OPERATIONS = {"Read": 3, "Write": 4, "Describe": 8}
+OPERATIONS = {"Read": 3, "Write": 4, "Describe": 8, "DescribeConfigs": 10}
 ALLOW, CREATE_ACLS = 3, 30
 
 LISTENER = "USERS"
@@ -355,6 +355,8 @@ def take_away(stage, kafka):
         code, wanted, failed = missing(stage, role, user)
         if right is None:
             return code in (0, 1) and not wanted, f"{role}: doctor misses no right", failed
+        if right[3] == "DescribeConfigs":
+            return code in (0, 1) and not wanted, f"{role}: without {right[3]} on {right[1]} doctor leaves a check out, and misses no right", failed
         is_good = code == 77 and wanted == [remedy(kafka, user, right)]
         claim = f"{role}: without {right[3]} on {right[0]} {right[1]} doctor misses it alone, and ends with {code}"
         return is_good, claim, [*wanted, *failed]

@@ -26,7 +26,7 @@ import Testing
         let outcome = Self.run("topics acls --role worker -o ndjson --group shop --kafka.topics.prefix app.")
         #expect(outcome.code == .done)
         for line in [
-            #"{"resource":"topic","name":"app.held.v1","pattern":"literal","operations":["Read","Write"]}"#,
+            #"{"resource":"topic","name":"app.held.v1","pattern":"literal","operations":["Read","Write","DescribeConfigs"]}"#,
             #"{"resource":"group","name":"shop","pattern":"literal","operations":["Read"]}"#,
             #"{"resource":"transactional-id","name":"shop:","pattern":"prefixed","operations":["Write"]}"#,
         ] {

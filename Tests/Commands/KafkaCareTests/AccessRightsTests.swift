@@ -91,6 +91,18 @@ import Testing
         #expect(AccessRights(of: .worker, by: Self.terms(transactions: false)).transactionalPrefixes.isEmpty)
     }
 
+    @Test func onlyWorkersReadSettingsAndDoWithout() {
+        for role in AccessRole.allCases {
+            let rights = AccessRights(of: role, by: Self.terms())
+            let watched = rights.entries.filter { $0.operations.contains(.describeConfigs) }.map(\.name)
+            let (topics, isWorker) = (Topics(), role == .worker)
+            let wanted =
+                [topics.requestsHigh, topics.requests, topics.requestsBulk, topics.requestsOwn] + topics.delays + [topics.held]
+            #expect(Set(watched) == (isWorker ? Set(wanted) : []), "\(role)")
+            #expect(wanted.allSatisfy { !rights.operations(onTopic: $0).contains(.describeConfigs) })
+        }
+    }
+
     @Test func commandsAreTheFewestAndQuotedForAShell() {
         let rights = AccessRights(of: .collector, by: Self.terms(Topics(requests: "shop.requests.v1")))
         #expect(

@@ -13,6 +13,8 @@ package struct AccessRights: Sendable, Equatable {
         case read = "Read"
         case write = "Write"
         case describe = "Describe"
+        /// Reading of settings. Work goes on without it, and only a warning of a retention that runs out is missing.
+        case describeConfigs = "DescribeConfigs"
     }
 
     /// The operations on one resource, or on all with one prefix.
@@ -40,6 +42,7 @@ package struct AccessRights: Sendable, Equatable {
             TopicRole.all(terms.topics).compactMap { topic in
                 let operations: [Operation] =
                     (use.reads.contains(topic.name) ? [.read] : []) + (use.writes.contains(topic.name) ? [.write] : [])
+                    + (use.watches.contains(topic.name) ? [.describeConfigs] : [])
                 return operations.isEmpty
                     ? nil : Entry(resource: .topic, name: topic.name, isPrefix: false, operations: operations)
             }
@@ -49,9 +52,9 @@ package struct AccessRights: Sendable, Equatable {
             }
     }
 
-    /// The operations on a topic, none if the role does not use it.
+    /// The operations on a topic that the role cannot do without, none if it does not use it.
     func operations(onTopic name: String) -> [Operation] {
-        entries.first { $0.resource == .topic && $0.name == name }?.operations ?? []
+        (entries.first { $0.resource == .topic && $0.name == name }?.operations ?? []).filter { $0 != .describeConfigs }
     }
 
     /// The operation on the group, or nil if the role does not use it.
@@ -75,6 +78,8 @@ package struct AccessRights: Sendable, Equatable {
 private struct TopicUse {
     var reads: Set<String> = []
     var writes: Set<String> = []
+    /// Those whose retention it watches.
+    var watches: Set<String> = []
 
     init(of role: AccessRole, by terms: AccessTerms) {
         let topics = terms.topics
@@ -91,6 +96,7 @@ private struct TopicUse {
             writes = waiting.union(results).union([
                 topics.requestsOwn, topics.parents, topics.handles, topics.shares, topics.status,
             ])
+            watches = lanes.union(waiting)
         case .gateway:
             reads = shown.union([topics.secure])
             writes = published.union([topics.control, topics.secure, topics.history])

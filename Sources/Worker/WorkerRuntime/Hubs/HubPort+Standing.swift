@@ -175,8 +175,22 @@ extension HubPort {
 
 /// The port's report about itself.
 extension HubPort {
-    /// The state of the hub, and what holds its calls up. `limitedBy` is what its waiting calls wait for.
-    func status(bufferedCount: Int, limitedBy: CallLimit?, now: MonotonicTime, wallClock: Timestamp) -> LoopStatus.Hub {
+    /// The limit for which calls wait, or nil where none do.
+    private func callLimit(
+        bufferedCount: Int, isCommitOverdue: Bool, isDelayedByOrder: Bool, now: MonotonicTime
+    ) -> CallLimit? {
+        let isAnyReady = !ready.isEmpty || bufferedCount > 0
+        let limit = isAnyReady ? limits.callLimit(isCommitOverdue: isCommitOverdue, now: now) : nil
+        return limit ?? (isDelayedByOrder ? CallLimit(.order) : nil)
+    }
+
+    /// The state of the hub, and what holds its calls up, which is published too.
+    func status(
+        bufferedCount: Int, isCommitOverdue: Bool, isDelayedByOrder: Bool, now: MonotonicTime, wallClock: Timestamp
+    ) -> LoopStatus.Hub {
+        let limit = callLimit(
+            bufferedCount: bufferedCount, isCommitOverdue: isCommitOverdue, isDelayedByOrder: isDelayedByOrder, now: now)
+        metrics.noteLimit(isRetired ? nil : limit?.cause)
         func moment(_ time: MonotonicTime) -> Timestamp { wallClock.adding(milliseconds: (time - now) / 1_000_000) }
         return LoopStatus.Hub(
             name: name, region: settings.region, isRetired: isRetired, problem: isRetired ? nil : problem,
@@ -186,7 +200,7 @@ extension HubPort {
             waitingForTimer: waitingForRetry,
             ratePerSecond: limits.rate.map { Double($0.rate) / 1000 },
             throttledMilliseconds: limits.pause.totalNanoseconds / 1_000_000,
-            throttledUntil: limits.pause.end(now: now).map(moment), limitedBy: limitedBy)
+            throttledUntil: limits.pause.end(now: now).map(moment), limitedBy: limit)
     }
 }
 

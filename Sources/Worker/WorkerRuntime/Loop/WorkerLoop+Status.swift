@@ -60,24 +60,6 @@ extension WorkerLoop {
         return hasRoomForOutcomes ? nil : "results that Kafka has not taken fill the memory for them, so nothing more is read"
     }
 
-    /// The limit for which calls to a hub wait, or nil where none do.
-    private func limit(of port: HubPort, bufferedCount: Int) -> CallLimit? {
-        if !port.ready.isEmpty || bufferedCount > 0,
-            let limit = port.limits.callLimit(isCommitOverdue: isCommitOverdue, now: now)
-        {
-            return limit
-        }
-        return limited.waiting.delays(hub: port.number) ? CallLimit(.order) : nil
-    }
-
-    /// The hub's state, whose limit is published too.
-    private func status(of port: HubPort) -> LoopStatus.Hub {
-        let bufferedCount = scheduler.buffers.count(at: port.number)
-        let limit = limit(of: port, bufferedCount: bufferedCount)
-        port.metrics.noteLimit(port.isRetired ? nil : limit?.cause)
-        return port.status(bufferedCount: bufferedCount, limitedBy: limit, now: now, wallClock: wallClock)
-    }
-
     /// Writes down how things stand.
     func postStatus() {
         facts.measureRate(now: now)
@@ -88,7 +70,11 @@ extension WorkerLoop {
         metrics.wait(by: orders, at: wallClock)
         let status = LoopStatus(
             worker: configuration.workerID, mode: mode.rawValue, at: wallClock,
-            hubs: ports.filter { !$0.isClosed }.map(status),
+            hubs: ports.filter { !$0.isClosed }.map {
+                $0.status(
+                    bufferedCount: scheduler.buffers.count(at: $0.number), isCommitOverdue: isCommitOverdue,
+                    isDelayedByOrder: limited.waiting.delays(hub: $0.number), now: now, wallClock: wallClock)
+            },
             finishedPerSecond: facts.finishRate.perSecond, finished: metrics.tally.finished, callCount: metrics.tally.callCount,
             latency: metrics.tally.latency, lastRebalance: facts.lastRebalance, lastCommit: facts.lastCommit,
             partitions: [], heedsCancellations: health.controlProblem?.holdsRequests ?? true,
