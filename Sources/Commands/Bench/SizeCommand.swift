@@ -18,8 +18,8 @@ extension Command {
                     Flag("hub-latency", "TIME", "Mean time of a hub call", default: "100ms"),
                     Flag("platforms", "N", "Platforms of a request, each of which is a call", default: "1"),
                     Flag("retries", "PERCENT", "Calls that are made again", default: "5%"),
-                    Flag("users", "N", "Users whom a broadcast reaches", default: "0"),
-                    Flag("broadcasts", "RATE", "Broadcasts to all users", default: "1/d"),
+                    Flag("users", "N", "Users whom a large request names, as one of --audience-file does", default: "0"),
+                    Flag("large-requests", "RATE", "Large requests to these users", default: "1/d"),
                 ]),
             FlagGroup(
                 "Kafka",
@@ -64,7 +64,7 @@ private enum SizeCommand {
             let outcome = try BenchCommand.withBench(plan, for: invocation) { try $0.measure() }
             return CallCost(
                 microseconds: outcome.backlog.processorMicroseconds,
-                origin: "measured now on this machine, \(outcome.setting.conditions)")
+                origin: "measured now on this machine, \(outcome.setting.conditions). TLS adds about half")
         }
         guard let file else { return .recorded }
         let report = try ReportFile.read(file, flag: "report")
@@ -72,7 +72,9 @@ private enum SizeCommand {
             throw CommandFailure.usage(
                 "--report: the file '\(file)' has only stages; a whole run of bench has a worker's figures")
         }
-        return CallCost(microseconds: backlog.processorMicroseconds, origin: "from '\(file)', \(setting.conditions)")
+        return CallCost(
+            microseconds: backlog.processorMicroseconds,
+            origin: "from '\(file)', \(setting.conditions). TLS adds about half")
     }
 }
 

@@ -5,23 +5,35 @@ import Synchronization
 
 /// The files that may be replaced while a service runs: those of Kafka's properties, and those of the hubs' keys.
 final class ChangingFiles: Sendable {
+    private struct Keys {
+        var files: [String]
+        var changes: FileChanges
+    }
+
     private let properties: LiveProperties?
-    private let keyFiles: [String]
-    private let changes: Mutex<FileChanges>
+    private let keys: Mutex<Keys>
 
     /// The files that settings were read from.
     init(_ settings: Settings) {
         properties = settings.liveProperties
-        keyFiles = settings.hubKeyFiles
-        changes = Mutex(FileChanges(keyFiles))
+        keys = Mutex(Keys(files: settings.hubKeyFiles, changes: FileChanges(settings.hubKeyFiles)))
     }
 
     /// Notes that the files of keys are read now, at the latest.
-    func takeKeys() { changes.withLock { _ = $0.take(keyFiles) } }
+    func takeKeys() { keys.withLock { _ = $0.changes.take($0.files) } }
+
+    /// Watches the files that settings name which were read just now.
+    func follow(_ settings: Settings) {
+        keys.withLock { keys in
+            guard settings.hubKeyFiles != keys.files else { return }
+            keys.files = settings.hubKeyFiles
+            _ = keys.changes.take(keys.files)
+        }
+    }
 
     /// True once after files were replaced, and have then stayed for two calls. To be called every few seconds.
     func findsNew() -> Bool {
-        let hasNewKeys = changes.withLock { $0.findNew(among: keyFiles) }
+        let hasNewKeys = keys.withLock { $0.changes.findNew(among: $0.files) }
         return properties?.findsNewFiles() == true || hasNewKeys
     }
 }

@@ -126,7 +126,7 @@ struct GatewayProgram {
         reload.reaches { [supervision, settings, readAgain, log = services.log] in
             supervision.reload {
                 files.takeKeys()
-                Self.renew(service, startedWith: settings, reading: readAgain, log: log)
+                Self.renew(service, startedWith: settings, following: files, reading: readAgain, log: log)
             }
         }
         ended.wait()
@@ -138,14 +138,18 @@ struct GatewayProgram {
     /// Reads the settings again, and lets the gateway use their properties of Kafka's clients, and the keys of their hub. Changes nothing when
     /// anything is wrong.
     private static func renew(
-        _ service: GatewayService, startedWith started: Settings, reading read: () throws(SettingsError) -> Settings, log: Log
+        _ service: GatewayService, startedWith started: Settings, following files: ChangingFiles,
+        reading read: () throws(SettingsError) -> Settings, log: Log
     ) {
         do {
             let settings = try read()
             try started.checkKafka(with: settings, transactionalID: nil)
             service.renewKeys(of: try settings.gatewayConfiguration(version: Program.version).hub)
             started.renewKafka(by: settings, log: log)
-            log.warnOfRestart(for: settings.changes(since: started).filter { $0 != "kafka.properties" })
+            files.follow(settings)
+            // Of the hub's keys the service says itself what became of them.
+            let known = ["kafka.properties", "hub.connection_string", "hub.secondary_key"]
+            log.warnOfRestart(for: settings.changes(since: started).filter { !known.contains($0) })
         } catch {
             log.refuseSettings(for: error)
         }

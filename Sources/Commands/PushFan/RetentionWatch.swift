@@ -16,7 +16,7 @@ import Synchronization
 final class RetentionWatch: Sendable {
     /// The seconds before the first survey, after one, after one that failed, and after one without a topic whose settings may be read. A
     /// retention is hours or days, and brokers log each refusal.
-    private static let pauses = (first: 5, usual: 300, failed: 30, refused: 3600)
+    private static let pauses = (first: 5, usual: 300, failed: 30, refused: 900)
 
     private let survey: RetentionSurvey
     private let metrics: PushfanMetrics

@@ -107,7 +107,7 @@ struct WorkerProgram {
             reload.reaches { [supervision] in
                 supervision.reload {
                     files.takeKeys()
-                    reloading.run()
+                    reloading.run(following: files)
                 }
             }
             let timer = RepeatingTimer(every: .seconds(10)) { [log, reload] in
@@ -214,14 +214,15 @@ final class Reloading: Sendable {
         started = Mutex(settings)
     }
 
-    /// Reads all, and changes nothing when anything is wrong.
-    func run() {
+    /// Reads all, and changes nothing when anything is wrong. Files of keys that are named first now are watched from then on.
+    func run(following files: ChangingFiles) {
         started.withLock { started in
             do {
                 let settings = try read()
                 try started.checkKafka(with: settings, transactionalID: started.unusedTransactionalID)
                 try worker.reload(try settings.workerConfiguration(version: Program.version))
                 started.renewKafka(by: settings, log: log)
+                files.follow(settings)
                 worker.wake()
                 log.warnOfRestart(for: settings.changesForRestart(since: started))
             } catch {

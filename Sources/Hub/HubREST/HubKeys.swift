@@ -3,6 +3,16 @@ import Synchronization
 
 /// The keys of one hub as they are now, for clients on several threads: they may change while a program runs.
 public final class HubKeys: Sendable {
+    /// The end of an attempt to take other keys.
+    public enum Renewal: Sendable {
+        /// They are used from now on.
+        case taken
+        /// They are those before.
+        case unchanged
+        /// They are of another hub, address or policy, and are not taken.
+        case otherHub
+    }
+
     private let state: Mutex<(hub: HubConfiguration, generation: Int)>
 
     /// Begins with a hub and its keys.
@@ -11,12 +21,13 @@ public final class HubKeys: Sendable {
     /// Has clients sign with other keys from their next call on.
     ///
     /// - Parameter new: The same hub, with the keys. Another hub, address or policy is not taken.
-    /// - Returns: True if keys were taken that differ from those before.
-    public func renew(by new: HubConfiguration) -> Bool {
+    /// - Returns: The end of it.
+    public func renew(by new: HubConfiguration) -> Renewal {
         state.withLock { state in
-            guard state.hub != new, state.hub.isSame(as: new) else { return false }
+            guard state.hub != new else { return .unchanged }
+            guard state.hub.isSame(as: new) else { return .otherHub }
             state = (new, state.generation + 1)
-            return true
+            return .taken
         }
     }
 

@@ -52,12 +52,12 @@ import Testing
         #expect(try failure { _ = try client.installation("a") }.status == 401)
         var right = wrong
         right.credential = SASCredential(policy: "other", key: SecretKey(HubEmulatorConfiguration.defaultPolicy.key))
-        #expect(!keys.renew(by: right), "the policy is another one")
+        #expect(keys.renew(by: right) == .otherHub, "the policy is another one")
         #expect(try failure { _ = try client.installation("a") }.status == 401)
         right.credential = SASCredential(
             policy: wrong.credential.policy, key: SecretKey(HubEmulatorConfiguration.defaultPolicy.key))
-        #expect(keys.renew(by: right))
-        #expect(!keys.renew(by: right), "it has that key already")
+        #expect(keys.renew(by: right) == .taken)
+        #expect(keys.renew(by: right) == .unchanged, "it has that key already")
         #expect(try client.installation("a") == nil)
     }
 

@@ -31,6 +31,7 @@ import Testing
         metrics.rateLimit.series(["demo"]).set(125)
         metrics.rateWait.series(["demo"]).add(nanoseconds: 1_500_000_000)
         metrics.circuitState.series(["demo"]).set(2)
+        metrics.limitedBy.series(["demo", "rate_limit"]).set(1)
         metrics.hubKeyRefused.series(["demo"]).set(1)
         metrics.connectionsOpened.series(["demo"]).increment()
         metrics.connectionsRetired.series(["demo"]).increment()

@@ -92,7 +92,8 @@ import Testing
 
     @Test(arguments: limits)
     func eachLimitIsAReasonWithItsNumberAndWhose(page: String, kind: StatusReport.WaitCause.Kind, text: String) throws {
-        #expect(try Self.report(pages: [page]).reasons == [.init(kind, text: text)])
+        let reasons = try Self.report(pages: [page]).reasons
+        #expect(reasons == [.init(kind, text: text)], "\(reasons)")
         #expect(try Self.report(pages: [page], age: 60_000).reasons.map(\.kind) == [.silence], "it holds no more")
     }
 

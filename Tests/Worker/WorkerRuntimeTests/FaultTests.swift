@@ -224,8 +224,8 @@ struct FaultTests {
             configuration.maxInFlight = 64
         }
         #expect(eventually { bench.logLines.all.contains { $0.contains("circuit opened") } })
-        // Five in a row open the circuit, with no call beside them. A probe now and then is another one.
-        #expect(bench.metric("pushfan_requests_finished_total", #"outcome="auth""#) < 20)
+        // Twenty in a row within 100 ms open the circuit, or five that take longer, with no call beside them. A probe may be another one.
+        #expect(bench.metric("pushfan_requests_finished_total", #"outcome="auth""#) <= 21)
         worker.askToStop()
     }
 

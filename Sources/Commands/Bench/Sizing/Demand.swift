@@ -6,10 +6,10 @@ struct Demand: Codable, Equatable {
     var peakPerSecond: Double
     /// The mean time of a hub call, in milliseconds.
     var hubMilliseconds = 100.0
-    /// Users whom a broadcast reaches, or 0 for no broadcasts.
+    /// Users whom a large request names, or 0 for no large requests.
     var users = 0.0
     /// Broadcasts to all users in a day.
-    var broadcastsPerDay = 1.0
+    var largeRequestsPerDay = 1.0
     /// Platforms of a request, each of which is a hub call.
     var platforms = 1
     /// Calls that are made again, as a share of all.
@@ -38,5 +38,8 @@ struct CallCost: Codable, Equatable {
 
     /// The recorded cost of `Tests/Benchmarks/peer`: the upper end of 10 to 12 µs.
     static let recorded = CallCost(
-        microseconds: 12, origin: "recorded on 2026-11-26 on two x86_64 processors, exactly once, a hub that answers at once")
+        microseconds: 12,
+        origin:
+            "recorded on 2026-11-26 on two x86_64 processors, exactly once, a hub that answers at once. TLS adds about half"
+    )
 }

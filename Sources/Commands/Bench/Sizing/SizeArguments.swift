@@ -39,7 +39,7 @@ struct SizeArguments {
         guard demand.peakPerSecond >= requests else { throw .usage("--peak: the peak is at least the rate of --requests") }
         demand.hubMilliseconds = try value("hub-latency", as: Self.latency) ?? demand.hubMilliseconds
         demand.users = try value("users", as: Self.users) ?? demand.users
-        demand.broadcastsPerDay = try value("broadcasts", as: Self.rate).map { $0 * 86_400 } ?? demand.broadcastsPerDay
+        demand.largeRequestsPerDay = try value("large-requests", as: Self.rate).map { $0 * 86_400 } ?? demand.largeRequestsPerDay
         demand.platforms = try arguments.integer("platforms", in: 1...8) ?? demand.platforms
         demand.retries = try value("retries", as: Self.retries) ?? demand.retries
         demand.payloadBytes = try value("payload", as: Self.bytes) ?? demand.payloadBytes

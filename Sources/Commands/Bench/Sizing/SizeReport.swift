@@ -103,14 +103,15 @@ struct SizeReport: Codable, Equatable {
                 name: "gateways", value: Sizing.gateways,
                 because: "one, and one in case it is lost; `Tests/Benchmarks/publish` measures what one of yours takes"),
         ]
-        if let broadcast = sizing.broadcast {
+        if let largeRequest = sizing.largeRequest {
             figures.append(
                 Figure(
-                    name: "broadcast", value: broadcast.milliseconds / 1000, form: { SizeText.time(milliseconds: $0 * 1000) },
+                    name: "large request", value: largeRequest.milliseconds / 1000,
+                    form: { SizeText.time(milliseconds: $0 * 1000) },
                     because:
                         "\(SizeText.number(sizing.demand.users)) users ÷ \(Sizing.usersOfCall) a call × \(sizing.demand.platforms) = "
-                        + "\(SizeText.number(broadcast.calls)) calls, at \(SizeText.number(sizing.callsPerSecond))/s; "
-                        + "\(SizeText.number(broadcast.parts)) parts"))
+                        + "\(SizeText.number(largeRequest.calls)) calls, at \(SizeText.number(sizing.callsPerSecond))/s with nothing beside; "
+                        + "\(SizeText.number(largeRequest.parts)) parts"))
         }
         return figures
     }

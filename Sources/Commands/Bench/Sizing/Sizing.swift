@@ -5,7 +5,7 @@ import FanOut
 /// It takes any demand. Counts end at a billion, so nothing traps.
 struct Sizing {
     /// A request to all users, which is sent in parts.
-    struct Broadcast {
+    struct LargeRequest {
         let calls: Double
         let parts: Double
         /// The time that it takes at the peak's rate, in milliseconds.
@@ -36,8 +36,8 @@ struct Sizing {
     let workerMemory: Int
     /// Partitions of the topics of requests.
     let partitions: Int
-    /// The broadcast to all users, or nil without users.
-    let broadcast: Broadcast?
+    /// The large request to all users, or nil without users.
+    let largeRequest: LargeRequest?
 
     /// The most calls that a loop may have in flight.
     static let mostInFlight = 4096
@@ -75,7 +75,7 @@ struct Sizing {
         workerMemory = Self.count(40 + (1.4 * Double(loopMemory) + 0.1 * Double(maxInFlight)) * Double(loopsOfWorker))
         partitions = min(
             max(Self.partitionsOfLoop * workers * loopsOfWorker, Self.partitionRange.lowerBound), Self.partitionRange.upperBound)
-        broadcast = demand.users > 0 ? Broadcast(demand, callsPerSecond: callsPerSecond) : nil
+        largeRequest = demand.users > 0 ? LargeRequest(demand, callsPerSecond: callsPerSecond) : nil
     }
 
     /// The next whole number from 1 to a billion. No number at all is 1.

@@ -35,7 +35,7 @@ extension TopicSize {
         }
         let days = demand.retentionDays ?? role.days.map(Double.init) ?? 0
         let requests = demand.requestsPerSecond * 86_400
-        let parts = (sizing.broadcast?.parts ?? 0) * demand.broadcastsPerDay
+        let parts = (sizing.largeRequest?.parts ?? 0) * demand.largeRequestsPerDay
         let rest = "× \(SizeText.number(days)) d × \(demand.replication)"
         let requestsText = "\(SizeText.number(requests)) requests a day × \(SizeText.number(demand.payloadBytes)) bytes \(rest)"
         switch role.role {
@@ -47,7 +47,7 @@ extension TopicSize {
                 "at most \(SizeText.percent(demand.retries)) of \(requestsText)"
             )
         case "requests-own" where parts > 0:
-            let users = demand.users * demand.broadcastsPerDay
+            let users = demand.users * demand.largeRequestsPerDay
             return (
                 (users * userBytes + parts * demand.payloadBytes) * days * copies,
                 "(\(SizeText.number(users)) users × \(SizeText.number(userBytes)) bytes + \(SizeText.number(parts)) parts × "

@@ -20,10 +20,10 @@ package enum CertificateFindings {
             "put a new certificate where \(source.setting) names it" + (source.use == .hubAuthority ? ", and reload" : "")
         guard left > 0 else {
             return .failure(
-                "tls", of: source.setting, text: "the certificate ended at \(end)", mend: remedy, cause: .configuration)
+                "tls", of: source.setting, text: "the certificate ended at \(end.text)", mend: remedy, cause: .configuration)
         }
         guard left < notice else { return nil }
         let days = Counted.text(left / 86_400_000, "day", "days")
-        return .warning("tls", of: source.setting, text: "the certificate ends at \(end), in \(days)", mend: remedy)
+        return .warning("tls", of: source.setting, text: "the certificate ends at \(end.text), in \(days)", mend: remedy)
     }
 }

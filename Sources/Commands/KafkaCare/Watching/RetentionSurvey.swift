@@ -24,7 +24,10 @@ package struct RetentionSurvey: Sendable {
         let answers = try admin.settings(ofTopics: names, timeout: context.timeout)
         let known = zip(names, answers).compactMap { name, answer in (try? answer.get()).map { (name, $0) } }
             .filter { RetentionOutlook($0, settings: $1, oldest: nil, now: 0) != nil }
-        guard !known.isEmpty else { return [] }
+        guard !known.isEmpty else {
+            for case .failure(let error) in answers where !error.isAuthorization { throw error }
+            return []
+        }
         let described = try admin.describe(topics: known.map(\.0), timeout: context.timeout)
         let topics = zip(known, described.topics).compactMap { topic, description in
             if case .existing(let count) = description { (topic: topic.0, partitionCount: count) } else { nil }

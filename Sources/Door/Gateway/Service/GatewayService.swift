@@ -165,9 +165,15 @@ public final class GatewayService: Sendable {
 
     /// Signs with other keys of the hub from now on, and says so in the log.
     ///
-    /// - Parameter hub: The hub, with the keys. With another address, name or policy than at the start nothing changes.
+    /// - Parameter hub: The hub, with the keys. With another address, name or policy than at the start nothing changes, and the log says so.
     public func renewKeys(of hub: HubConfiguration) {
-        if hubKeys.renew(by: hub) { services.log.info(.configurationLoaded, "the hub's new keys are used") }
+        switch hubKeys.renew(by: hub) {
+        case .taken: services.log.info(.configurationLoaded, "the hub's new keys are used")
+        case .unchanged: break
+        case .otherHub:
+            services.log.warning(
+                .configurationDoubtful, "the hub's address, name, policy or other settings have changed: a restart takes them")
+        }
     }
 
     /// Asks the hub how it is, unless the last call has told that it is well. To be called every few seconds; waits for nothing.

@@ -49,6 +49,8 @@ extension HubLimits {
         if isCommitOverdue { return CallLimit(.kafka) }
         if isHeld || circuit.state != .closed { return CallLimit(.outage) }
         if pause.end(now: now) != nil { return CallLimit(.pause) }
+        // One call at a time asks whether a key is taken.
+        if isKeyInDoubt, inFlight >= places(now: now) { return CallLimit(.outage) }
         if inFlight >= places(now: now) { return CallLimit(concurrency.limit < concurrency.most ? .adaptive : .inFlight) }
         guard let rate, rate.isAwaited, rate.rate <= pace.rate ?? .max else {
             return pace.rate.map { CallLimit(.throttle, rate: $0) }

@@ -146,7 +146,8 @@ public struct PushfanMetrics: Sendable {
         sendLimit = registry.gauges("send_limit", help: "Hub calls that may be in flight at once.", labels: ["hub"])
         rateLimit = registry.gauges("rate_limit", help: "Hub calls that may start in a second here, at present.", labels: ["hub"])
         limitedBy = registry.gauges(
-            "limited_by", help: "1 for the limit that calls wait for at present, by reason; else 0.", labels: ["hub", "reason"])
+            "limited_by", help: "1 for the limit that calls wait for at present, by reason; else 0.", labels: ["hub", "reason"],
+            limit: 4096)
         rateWait = registry.family(
             "pushfan_rate_wait_seconds_total", help: "Time in which calls waited for the rate limit.", labels: ["hub"]
         ) { SecondsCounter() }

@@ -21,9 +21,9 @@ extension HubPort {
     func read(_ answer: borrowing Answer, toPollSignedWith serial: UInt64, at time: Timestamp, log: Log) -> PollAnswer {
         let reply = HubAnswer(answer, now: time.milliseconds)
         metrics.polled(status: reply.status)
-        if reply.status == 401 {
+        if reply.status == 401, Self.finding(in: reply, of: answer).kind == .keyRefused {
             if !tokenRefused(serial, log: log) { standing.noteFailure("it answers 401", isProof: true) }
-        } else {
+        } else if !reply.isForeign {
             tokenAccepted(serial)
         }
         var telemetry: NotificationTelemetry?

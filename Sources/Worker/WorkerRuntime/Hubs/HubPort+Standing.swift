@@ -26,7 +26,7 @@ extension HubPort {
     /// Notes what an answer to a send says of the hub's standing.
     func noteStanding(_ reply: HubAnswer, isRefused: Bool) {
         if isRefused || reply.status == 404 {
-            standing.noteFailure("it answers \(reply.status)", isProof: reply.status == 401)
+            standing.noteFailure("it answers \(reply.status)", isProof: reply.status == 401 && !reply.isPage)
         } else if reply.hint == .notTheHub {
             standing.noteFailure("what answers \(reply.status) is no hub")
         } else if reply.status < 500 {
@@ -126,9 +126,7 @@ extension HubPort {
         switch consume outcome {
         case .answer(let answer):
             let reply = HubAnswer(answer, now: wallClock.milliseconds)
-            let detail = reply.detail.map { String(answer.string($0).prefix(Self.longestDetail)) } ?? ""
-            let finding = HubFinding(
-                status: reply.status, detail: detail, asksToWait: reply.retryAfter != nil, isHubs: !reply.isPage)
+            let finding = Self.finding(in: reply, of: answer)
             connections.recycle(answer)
             guard finding.kind == .keyRefused else {
                 if !reply.isPage { tokenAccepted(question.tokenSerial) }
@@ -139,6 +137,12 @@ extension HubPort {
             let isTrust = failure.reason == .certificate || failure.reason == .tls
             return HubFinding(unanswered: failure.description, isTrust: isTrust)
         }
+    }
+
+    /// The finding from an answer.
+    static func finding(in reply: HubAnswer, of answer: borrowing Answer) -> HubFinding {
+        let detail = reply.detail.map { String(answer.string($0).prefix(longestDetail)) } ?? ""
+        return HubFinding(status: reply.status, detail: detail, asksToWait: reply.retryAfter != nil, isHubs: !reply.isPage)
     }
 
     /// Logs what came of a question, when that is something else than before.
@@ -190,7 +194,7 @@ extension HubPort {
     ) -> LoopStatus.Hub {
         let limit = callLimit(
             bufferedCount: bufferedCount, isCommitOverdue: isCommitOverdue, isDelayedByOrder: isDelayedByOrder, now: now)
-        metrics.noteLimit(isRetired ? nil : limit?.cause)
+        if !isRetired { metrics.noteLimit(limit?.cause) }
         func moment(_ time: MonotonicTime) -> Timestamp { wallClock.adding(milliseconds: (time - now) / 1_000_000) }
         return LoopStatus.Hub(
             name: name, region: settings.region, isRetired: isRetired, problem: isRetired ? nil : problem,

@@ -47,7 +47,7 @@ extension WorkerLoop {
 
     /// True if a hold concerned a request at a moment, also one that has ended since.
     func wasHeld(_ flight: Flight, at moment: Timestamp?) -> Bool {
-        guard let moment, controlTopic.orders.knowsHolds else { return false }
+        guard let moment, controlTopic.orders.mayHold(at: moment) else { return false }
         let (hub, lane) = (hubName(of: flight), flight.route.lane.name)
         return lend(&flight.request) { controlTopic.orders.held($0, hub: hub, lane: lane, at: moment) }
     }

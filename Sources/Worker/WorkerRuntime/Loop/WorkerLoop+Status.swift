@@ -55,7 +55,7 @@ extension WorkerLoop {
 
     /// The reason that Kafka holds requests up, or nil if it does not.
     private var kafkaProblem: String? {
-        if health.isBrokerDoubtful { return "brokers failed, and have not answered since" }
+        if let silence = configuration.kafka.watch?.silence, silence >= Sight.longestSilence { return "no broker answers" }
         if isCommitOverdue { return "Kafka does not take results at present, so no call begins" }
         return hasRoomForOutcomes ? nil : "results that Kafka has not taken fill the memory for them, so nothing more is read"
     }

@@ -17,7 +17,8 @@ final class HubMetrics {
     private let inFlight: GaugeShare
     private let retryQueue: GaugeShare
     private let limitedBy: [GaugeShare]
-    private var limit: CallLimit.Cause?
+    /// The limit that was published, if any was.
+    private var limit: CallLimit.Cause??
     private var turn = (inFlight: 0, waiting: 0)
     private let throttled: SecondsCounter
     /// None for a hub whose rate has no limit.
@@ -165,8 +166,8 @@ final class HubMetrics {
 
     /// Publishes the kind of limit for which calls wait, or that none do.
     func noteLimit(_ cause: CallLimit.Cause?) {
-        guard cause != limit else { return }
-        limit = cause
+        guard limit != .some(cause) else { return }
+        limit = .some(cause)
         for (share, each) in zip(limitedBy, CallLimit.Cause.allCases) { share.set(each == cause ? 1 : 0) }
     }
 

@@ -121,8 +121,11 @@ final class SharedGauge: Sendable {
         values.withLock { values in
             guard !values.isEmpty else { return show(value) }
             values[loop] = value
-            let known = values.compactMap(\.self)
-            show(combination == .sum && !known.isEmpty ? known.reduce(0, +) : known.max())
+            var whole: Double?
+            for case let value? in values {
+                whole = whole.map { combination == .sum ? $0 + value : max($0, value) } ?? value
+            }
+            show(whole)
         }
     }
 

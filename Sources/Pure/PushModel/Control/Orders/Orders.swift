@@ -37,6 +37,10 @@ public struct Orders: Sendable {
     private var lastCancellation = Timestamp.past
     /// True if any hold or limit stands.
     private var slows = false
+    /// The holds that stand, and the latest of their ends.
+    private var standingHolds = (list: [OrderRecord](), end: Timestamp.past)
+    /// The last `mostEnded` holds that have ended, and the latest of their ends.
+    private var endedHolds = (list: [OrderRecord](), end: Timestamp.past)
     /// The number of cancellations that were taken in: another one has come when it has changed.
     public private(set) var cancellationCount = 0
     /// The number of holds and limits that stood here and were released: what waits for their ends must be examined when it has changed.
@@ -100,16 +104,23 @@ public struct Orders: Sendable {
     private mutating func noteEnded(_ order: OrderRecord) {
         if ended.count == Self.mostEnded { ended.remove(at: ended.firstIndex { $0.release == nil } ?? 0) }
         ended.append(order)
+        guard order.kind == .hold else { return }
+        if endedHolds.list.count == Self.mostEnded { endedHolds.list.removeFirst() }
+        endedHolds.list.append(order)
+        endedHolds.end = max(endedHolds.end, order.end)
     }
 
     private mutating func noteStanding() {
-        (nextEnd, lastCancellation, slows) = (.never, .past, false)
+        (nextEnd, lastCancellation, slows, standingHolds) = (.never, .past, false, ([], .past))
         for order in standing.values.joined() { note(order) }
     }
 
     private mutating func note(_ order: OrderRecord) {
         nextEnd = min(nextEnd, order.until)
         if order.isCancellation { lastCancellation = max(lastCancellation, order.since) } else { slows = true }
+        guard order.kind == .hold else { return }
+        standingHolds.list.append(order)
+        standingHolds.end = max(standingHolds.end, order.until)
     }
 
     /// Notes the ends that have come by themselves. Must be called once a second.
@@ -148,8 +159,11 @@ public struct Orders: Sendable {
         ended.lazy.filter { $0.until > now }.compactMap { $0.release?.at }.max()
     }
 
-    /// True if a hold stands, or one is known that has ended.
-    public var knowsHolds: Bool { slows || !ended.isEmpty }
+    /// True if a hold may have stood at a moment: none that is known ended before.
+    ///
+    /// - Parameter moment: The moment.
+    /// - Returns: False if certainly none did, which costs nothing to know.
+    public func mayHold(at moment: Timestamp) -> Bool { moment <= max(standingHolds.end, endedHolds.end) }
 
     /// True if a hold concerned a request at a moment, such as that of its expiry, also one that has ended since.
     ///
@@ -160,13 +174,13 @@ public struct Orders: Sendable {
     ///   - moment: The moment.
     /// - Returns: True if a hold stood then.
     public func held(_ request: borrowing PushRequest, hub: String?, lane: String, at moment: Timestamp) -> Bool {
-        guard knowsHolds else { return false }
-        for order in standing.values.joined() where order.stood(at: moment) && order.scope.concerns(request, hub: hub, lane: lane)
-        {
-            return true
+        guard mayHold(at: moment) else { return false }
+        return [standingHolds.list, endedHolds.list].contains { holds in
+            for order in holds where order.stood(at: moment) && order.scope.concerns(request, hub: hub, lane: lane) {
+                return true
+            }
+            return false
         }
-        for order in ended where order.stood(at: moment) && order.scope.concerns(request, hub: hub, lane: lane) { return true }
-        return false
     }
 
     /// True if nothing may be asked of a hub: a hold concerns all that goes to it.

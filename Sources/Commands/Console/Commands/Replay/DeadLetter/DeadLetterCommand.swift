@@ -1,3 +1,4 @@
+import Glibc
 import JobSupport
 import Publishing
 import PushModel
@@ -36,7 +37,11 @@ enum DeadLetterCommand {
             try plan.make(range, codes: arguments.values("code"), named: named, replacement: replacement)
             return plan
         }
-        guard let path, plan.header.counts.requests > 0 else { return try show(plan, at: pace, path, invocation) }
+        guard let path, plan.header.counts.requests > 0 else {
+            // A plan of nothing is of no use to anybody who did not ask for its file.
+            if let path, !arguments.has("file") { unlink(path) }
+            return try show(plan, at: pace, arguments.value("file"), invocation)
+        }
         invocation.streams.note(
             "\(plan.header.counts.requests) of \(plan.header.counts.matched) records; the plan is \(Sanitised.line(path))")
         invocation.note(left: plan.header.counts.left)
@@ -89,7 +94,8 @@ enum DeadLetterCommand {
         try invocation.streams.out(invocation.arguments.format(), table, [json.bytes])
         invocation.note(left: counts.left)
         guard counts.requests > 0 else {
-            throw CommandFailure(.nothingMatched, "there is nothing to replay: \(counts.matched) records match")
+            throw CommandFailure(
+                .nothingMatched, "there is nothing to replay: \(Counted.text(counts.matched, "record matches", "records match"))")
         }
         invocation.streams.note("\(counts.requests) of \(counts.matched) records would go back; without --dry-run they do")
         return .done
