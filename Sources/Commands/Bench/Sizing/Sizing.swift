@@ -85,7 +85,7 @@ struct Sizing {
     private static func stepped(_ number: Double) -> Int { count(number / Double(step)) * step }
 }
 
-extension Sizing.Broadcast {
+extension Sizing.LargeRequest {
     /// Tags of users go 20 into a call, and so many calls into a part as one request makes itself.
     fileprivate init(_ demand: Demand, callsPerSecond: Double) {
         let platforms = max(1, demand.platforms)

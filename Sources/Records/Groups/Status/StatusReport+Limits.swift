@@ -74,13 +74,13 @@ extension StatusReport {
         let most = Counted.text(hub.limit ?? 0, "call", "calls")
         var (text, end) = ("", "")
         switch kind {
-        case .rateLimit: text = "takes \(rate) (\(isAlone ? "hub" : "its").rate_limit\(share(of: hub)))"
+        case .rateLimit: text = "takes \(rate) (\(isAlone ? "hub." : "its ")rate_limit\(share(of: hub)))"
         case .limit:
             guard let order = hub.limitingOrder, OrderRecord.isID(order) else { return nil }
             end = ": \(Self.release(order))"
             text = "gets \(rate) by limit \(order)\(share(of: hub))"
         case .throttle: text = "throttles (429), and gets \(rate) until it does not"
-        case .inFlight: text = "gets \(most) at once (\(isAlone ? "worker" : "its").max_in_flight)"
+        case .inFlight: text = "gets \(most) at once (\(isAlone ? "worker." : "its ")max_in_flight)"
         case .adaptive: text = "bears \(most) at once at present (found by adaptive_concurrency)"
         default: return nil
         }
