@@ -30,6 +30,14 @@ import Testing
         #expect(shown.lines.first == "# Large requests")
     }
 
+    @Test(arguments: ["PushfanHoldStands", "pushfanholdstands", "--page PushfanHoldStands"])
+    func anAlertIsATopic(words: String) {
+        let shown = Harness().run("help " + words)
+        #expect(shown.code == .done && shown.lines.first == "PushfanHoldStands" && shown.output.contains("- **Wake.**"))
+        #expect(!shown.output.contains("### ") && shown.lines.count < 14, "no other entry")
+        #expect(Harness().run("help PushfanHold").code == .usage)
+    }
+
     @Test func aCommandComesBeforeATopic() {
         #expect(Harness().run("help emulator").output.contains("\nUsage: pushfan emulator"))
         #expect(Harness().run("help replay").lines.last?.hasSuffix("pushfan help --page replay.") == true)

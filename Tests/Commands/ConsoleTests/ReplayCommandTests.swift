@@ -265,16 +265,15 @@ struct ReplayCommandTests {
     @Test func deadLettersGoBackToWhereTheyCameFrom() throws {
         let stage = try ReplayStage()
         let headers = [("own", "kept"), ("pushfan-dlq-topic", stage.requests), ("pushfan-dlq-reason", "unexpected_end")]
-        try stage.write(
-            "deadletter", [(0, "{\"audience\""), (1, #"{"audience":{"users":["a"]},"message":{"title":"Hi"}}"#)], headers: headers
-        )
+        try stage.write("deadletter", [(0, "{\"audience\"")], headers: headers + [("ce_source", "shop\u{1B}[2J")])
+        try stage.write("deadletter", [(1, #"{"audience":{"users":["a"]},"message":{"title":"Hi"}}"#)], headers: headers)
         try stage.write("deadletter", [(2, "from nowhere")])
         let dry = stage.replay("deadletter --dry-run -o json")
         #expect(stage.count("requests", dry) == 1 && stage.count("invalid", dry) == 1, "\(dry.output)")
         #expect(stage.count("broken", dry) == 1 && !dry.output.contains("audience"), "no text, which may have handles")
         #expect(try stage.read("requests").isEmpty && !FileManager.default.fileExists(atPath: stage.plan))
         let shown = stage.replay("deadletter --dry-run").output
-        for text in ["no: broken", "no: invalid", "yes", "\(stage.requests)", "{\"audience\"", "from nowhere"] {
+        for text in ["no: broken", "no: invalid", "yes", "\(stage.requests)", "{\"audience\"", "from nowhere", "shop\u{FFFD}[2J "] {
             #expect(shown.contains(text), "\(text) in \(shown)")
         }
         #expect(stage.replay("deadletter --dry-run --file PLAN").code == .usage)

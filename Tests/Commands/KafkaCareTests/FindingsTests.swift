@@ -11,10 +11,10 @@ import Testing
     private static let refused = QueryFailure(.rights, text: "not allowed")
 
     @Test(arguments: [
-        (QueryFailure.Kind.unreachable, Finding.Cause.unreachable, "with BROKERS;"),
+        (QueryFailure.Kind.unreachable, Finding.Cause.unreachable, "with BROKERS,"),
         (.login, .notAllowed, "sasl.password in PROPERTIES;"), (.tls, .notAllowed, "ssl.ca.location=FILE in PROPERTIES;"),
         (.certificate, .notAllowed, "ssl.key.location=FILE in PROPERTIES"), (.configuration, .configuration, "config show"),
-        (.other, .unreachable, "with BROKERS;"),
+        (.other, .unreachable, "with BROKERS,"),
     ])
     func aBrokerThatCannotBeAskedHasItsOwnRemedy(kind: QueryFailure.Kind, cause: Finding.Cause, remedy: String) {
         let refusal = QueryFailure(kind, text: "said")

@@ -58,12 +58,21 @@ private enum HelpCommand {
 
     private static func topic(_ words: [String], _ invocation: Invocation) throws(CommandFailure) {
         if words.count == 1, let page = Page.find(words[0]) { return try invocation.streams.out(page.bytes) }
+        if words.count == 1, let entry = alert(words[0]) { return try invocation.streams.out(entry) }
         let word = words.joined(separator: " ")
         let names = Set(invocation.program.commands.map(\.name) + Page.all.map(\.topic)).sorted()
         let nearest = Spelling.nearest(to: word.lowercased(), among: names)
         throw .usage(
             "there is no command and no topic \(Sanitised.quoted(word))",
             hint: nearest.map { "did you mean '\($0)'?" } ?? "`pushfan help` lists the commands and topics")
+    }
+
+    /// The entry of an alert on page Paged.
+    private static func alert(_ name: String) -> String? {
+        let page = Page.find("paged").map { String(decoding: $0.bytes, as: UTF8.self) } ?? ""
+        let entries = page.split(separator: "\n### ").dropFirst()
+        return entries.first { $0.prefix { $0 != "\n" }.lowercased() == name.lowercased() }
+            .map { "\($0)\nThe links lead to pages, which `pushfan help --page NAME` shows." }
     }
 
     private static func settings(_ streams: Streams) throws(CommandFailure) {

@@ -90,8 +90,8 @@ enum ConnectionFindings {
         case .unreachable, .rights, .missing, .other:
             return .failure(
                 "broker", of: facts.brokers, text: refusal.text,
-                mend: "give the right address with \(facts.places.brokers); else the brokers do not run, or"
-                    + " security.protocol is not that of their listener", cause: .unreachable)
+                mend: "start the brokers if they do not run; else give the right address with \(facts.places.brokers), or their"
+                    + " listener's security.protocol", cause: .unreachable)
         }
     }
 

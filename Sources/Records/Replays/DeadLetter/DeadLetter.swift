@@ -76,6 +76,11 @@ package struct DeadLetter {
         return (replacement ?? value).flatMap { Self.edited($0, edits, topic: topic) }
     }
 
+    /// The source that its headers name, as its publisher wrote it.
+    var publisher: String? {
+        headers.first { $0.name.elementsEqual("ce_source".utf8) }?.value.map { String(decoding: $0, as: UTF8.self) }
+    }
+
     /// True if the record says that it is of this source: in a header, in its value, or in quotes in a value that is no JSON.
     func names(source: String) -> Bool {
         let text = Array(source.utf8)

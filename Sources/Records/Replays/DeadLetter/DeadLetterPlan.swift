@@ -13,6 +13,8 @@ package struct DeadLetterPlan {
         package let record: Original
         /// The place that it came from, `topic:partition:offset`, or the topic alone. Nil if it names neither.
         package let source: String?
+        /// The source that its publisher named in a header, or nil.
+        package let publisher: String?
         /// The reason for which it could not be understood, or nil if it names none.
         package let code: String?
         /// The reason for which it is not given back, or nil when it is.
@@ -141,7 +143,8 @@ package struct DeadLetterPlan {
         guard samples.count < PlanMaker.sampleCount else { return }
         samples.append(
             Sample(
-                record: original, source: letter?.place?.description ?? letter?.topic, code: letter?.reason, leftover: reason,
+                record: original, source: letter?.place?.description ?? letter?.topic,
+                publisher: letter?.publisher, code: letter?.reason, leftover: reason,
                 text: String(decoding: (record.value ?? []).prefix(Self.excerpt), as: UTF8.self)))
     }
 

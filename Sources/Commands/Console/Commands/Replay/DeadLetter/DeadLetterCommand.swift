@@ -82,10 +82,11 @@ enum DeadLetterCommand {
         _ plan: DeadLetterPlan, at pace: ReplayPace, _ path: String?, _ invocation: Invocation
     ) throws(CommandFailure) -> ExitCode {
         let counts = plan.header.counts
-        var table = Table("RECORD", "FROM", "REASON", "GOES BACK", "TEXT")
+        var table = Table("RECORD", "FROM", "SOURCE", "REASON", "GOES BACK", "TEXT")
         for sample in plan.samples {
             table.add(
                 sample.record.description, sample.source.map { Sanitised.line($0) } ?? "-",
+                sample.publisher.map { Sanitised.line($0) } ?? "-",
                 sample.code.map { Sanitised.line($0) } ?? "-", sample.leftover.map { "no: \($0.rawValue)" } ?? "yes",
                 Sanitised.line(sample.text))
         }
@@ -106,7 +107,8 @@ extension DeadLetterPlan.Sample {
     /// The letter without its text, which may have handles of devices.
     fileprivate var json: [UInt8] {
         JSONObject([
-            "id": record.description, "from": source, "code": code, "can_go_back": leftover == nil, "left": leftover?.rawValue,
+            "id": record.description, "from": source, "source": publisher, "code": code, "can_go_back": leftover == nil,
+            "left": leftover?.rawValue,
         ]).bytes
     }
 }
