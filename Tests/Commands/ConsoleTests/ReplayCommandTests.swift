@@ -273,7 +273,9 @@ struct ReplayCommandTests {
         #expect(stage.count("broken", dry) == 1 && !dry.output.contains("audience"), "no text, which may have handles")
         #expect(try stage.read("requests").isEmpty && !FileManager.default.fileExists(atPath: stage.plan))
         let shown = stage.replay("deadletter --dry-run").output
-        for text in ["no: broken", "no: invalid", "yes", "\(stage.requests)", "{\"audience\"", "from nowhere", "shop\u{FFFD}[2J "] {
+        for text in [
+            "no: broken", "no: invalid", "yes", "\(stage.requests)", "{\"audience\"", "from nowhere", "shop\u{FFFD}[2J ",
+        ] {
             #expect(shown.contains(text), "\(text) in \(shown)")
         }
         #expect(stage.replay("deadletter --dry-run --file PLAN").code == .usage)
