@@ -33,6 +33,24 @@ import Testing
         #expect(error("linger.ms", "5") == nil, "a producer's property must not stop a consumer")
     }
 
+    /// The library has freed a part of what it was given when it cannot make a client that is watched.
+    @Test func aWatchedClientThatCannotBeMadeIsAnErrorAgainAndAgain() throws {
+        func client(_ properties: [KafkaConfiguration.Property]) throws(KafkaError) {
+            var configuration = KafkaConfiguration(bootstrapServers: "127.0.0.1:1", properties: properties)
+            configuration.watch = BrokerWatch {
+                .now
+            } say: { _ in
+            }
+            _ = try TopicAdmin(configuration)
+        }
+        let missing = ["security.protocol": "ssl", "ssl.certificate.location": "/no/such"]
+        for _ in 0..<3 {
+            let error = #expect(throws: KafkaError.self) { try client(missing.map { .init(key: $0.key, value: $0.value) }) }
+            #expect(error?.property == "ssl.certificate.location")
+        }
+        for _ in 0..<2 { try client([]) }
+    }
+
     @Test func noSecretIsEverShown() throws {
         let secret = "hunter2-hunter2"
         for key in ["ssl.key.pem", "ssl.key.password", "sasl.password", "ssl.keystore.password"] {

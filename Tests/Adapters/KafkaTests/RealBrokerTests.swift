@@ -159,7 +159,8 @@ struct RealBrokerTests {
                 timeout: farDeadline)
         }
         #expect(error?.isMetadataTooLarge == true)
-        try producer.abortTransaction(timeout: nil)
+        // A busy broker may have ended it by itself.
+        try? producer.abortTransaction(timeout: nil)
     }
 
     @Test func aSecondProducerWithTheSameIDFencesTheFirst() throws {

@@ -23,8 +23,8 @@ final class ClientHandle: @unchecked Sendable {
     /// is not read by events. Throws where the library refused the settings as a whole.
     init(_ type: rd_kafka_type_t, settings: ClientSettings, inbox: ClientInbox?) throws(KafkaError) {
         // Whatever the library would print before anybody reads its queue must not reach the standard error stream.
+        settings.registerWatch()
         settings.withConf { conf in
-            settings.diagnosis.watch?.register(in: conf)
             guard let inbox else { return rd_kafka_conf_set_log_cb(conf, discardLog) }
             rd_kafka_conf_set_log_cb(conf, receiveLog)
             inbox.register(in: conf)

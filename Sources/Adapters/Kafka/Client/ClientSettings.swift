@@ -1,4 +1,5 @@
 import CRDKafka
+import Synchronization
 
 /// The `rd_kafka_conf_t` of a client to be made: our defaults, then the user's properties, then what the guarantees rest on.
 ///
@@ -16,6 +17,11 @@ final class ClientSettings {
     let tokens: TokenKeeper?
     private let brokers: String
     private var conf: OpaquePointer?
+    private var isWatched = false
+    /// The confs whose interceptors the library has freed, as bits of their pointers. Nothing else is locked while they are held.
+    private static let spoiled = Mutex<[UInt]>([])
+    /// True if the last watched client could not be made, so that the next is tried without a watch first.
+    private static let hasFailed = Atomic<Bool>(false)
 
     /// Fills a conf from `configuration`, whose properties win over `defaults` and may not name what is `fixed`. Throws an error
     /// that names the property which is unknown, refused, or has an unacceptable value.
@@ -49,22 +55,59 @@ final class ClientSettings {
         if let conf { body(conf) }
     }
 
+    /// Has the watch, if there is one, hear of the client's requests.
+    func registerWatch() {
+        guard let conf, let watch = diagnosis.watch else { return }
+        watch.register(in: conf)
+        isWatched = true
+    }
+
     /// Has the watch know that a client is made, which asks the brokers.
     func noteQuestion() { diagnosis.watch?.asked(brokers) }
 
     /// Makes the client. The conf is gone afterwards.
+    ///
+    /// Where the library cannot make one it has freed the interceptors of the conf, and would free them again with the conf (2.0.2,
+    /// `rd_kafka_new`). Such a conf is kept for ever. So that a file which stays unusable costs one alone, whoever tries again does so with
+    /// a copy first, which has no interceptors.
     func makeClient(_ type: rd_kafka_type_t) throws(KafkaError) -> OpaquePointer {
-        var reason = [CChar](repeating: 0, count: 512)
-        guard let client = rd_kafka_new(type, conf, &reason, reason.count) else {
-            let code = rd_kafka_last_error()
-            let why = text(reason)
-            if let file = Self.unusableFile(why) { throw file }
-            // Else it refuses properties that do not go together, and names them in such quotes.
-            let property =
-                code == RD_KAFKA_RESP_ERR__INVALID_ARG ? why.split(separator: "`").dropFirst().first.map(String.init) : nil
-            throw diagnosis.explain(KafkaError(code, message: "cannot make a Kafka client: \(why)", property: property))
+        if isWatched, Self.hasFailed.load(ordering: .relaxed) {
+            let copy = rd_kafka_conf_dup(conf)
+            do throws(KafkaError) {
+                rd_kafka_destroy(try newClient(type, copy))
+            } catch {
+                rd_kafka_conf_destroy(copy)
+                throw error
+            }
         }
-        conf = nil
+        do throws(KafkaError) {
+            let client = try newClient(type, conf)
+            conf = nil
+            if isWatched { Self.hasFailed.store(false, ordering: .relaxed) }
+            return try withTokens(client)
+        } catch {
+            if isWatched, let spoiled = conf {
+                Self.spoiled.withLock { $0.append(UInt(bitPattern: spoiled)) }
+                conf = nil
+                Self.hasFailed.store(true, ordering: .relaxed)
+            }
+            throw error
+        }
+    }
+
+    private func newClient(_ type: rd_kafka_type_t, _ conf: OpaquePointer?) throws(KafkaError) -> OpaquePointer {
+        var reason = [CChar](repeating: 0, count: 512)
+        if let client = rd_kafka_new(type, conf, &reason, reason.count) { return client }
+        let code = rd_kafka_last_error()
+        let why = text(reason)
+        if let file = Self.unusableFile(why) { throw file }
+        // Else it refuses properties that do not go together, and names them in such quotes.
+        let property =
+            code == RD_KAFKA_RESP_ERR__INVALID_ARG ? why.split(separator: "`").dropFirst().first.map(String.init) : nil
+        throw diagnosis.explain(KafkaError(code, message: "cannot make a Kafka client: \(why)", property: property))
+    }
+
+    private func withTokens(_ client: OpaquePointer) throws(KafkaError) -> OpaquePointer {
         // The library's own tokens are renewed in a thread of its own. Else calls that block before the first poll have none.
         if diagnosis.needsTokens, tokens == nil,
             let error = KafkaError(consuming: rd_kafka_sasl_background_callbacks_enable(client))
