@@ -74,14 +74,14 @@ final class ClientSettings {
         if isWatched, Self.hasFailed.load(ordering: .relaxed) {
             let copy = rd_kafka_conf_dup(conf)
             do throws(KafkaError) {
-                rd_kafka_destroy(try newClient(type, copy))
+                rd_kafka_destroy(try newClient(type, of: copy))
             } catch {
                 rd_kafka_conf_destroy(copy)
                 throw error
             }
         }
         do throws(KafkaError) {
-            let client = try newClient(type, conf)
+            let client = try newClient(type, of: conf)
             conf = nil
             if isWatched { Self.hasFailed.store(false, ordering: .relaxed) }
             return try withTokens(client)
@@ -95,7 +95,7 @@ final class ClientSettings {
         }
     }
 
-    private func newClient(_ type: rd_kafka_type_t, _ conf: OpaquePointer?) throws(KafkaError) -> OpaquePointer {
+    private func newClient(_ type: rd_kafka_type_t, of conf: OpaquePointer?) throws(KafkaError) -> OpaquePointer {
         var reason = [CChar](repeating: 0, count: 512)
         if let client = rd_kafka_new(type, conf, &reason, reason.count) { return client }
         let code = rd_kafka_last_error()
