@@ -31,9 +31,9 @@ struct LoopRun {
     private static let fewCount = 20
     /// The requests of a commit, each in another partition.
     private static let fewRequests = 4
-    private static let patience = Duration.seconds(1800)
-    /// The system's time after which the next commit is let come. Where it was only slow, that finds nothing to do.
-    private static let commitPatience = Duration.seconds(10)
+    private static let patience = Duration.seconds(900)
+    /// The system's time without a change after which the worker's clock is moved on. Where it was only slow, that finds nothing to do.
+    private static let stillness = Duration.seconds(10)
     private static let endedCount = Atomic<Int>(0)
 
     private let partitions: Int
@@ -82,29 +82,44 @@ struct LoopRun {
     private func take(_ numbers: Range<Int>, over partitions: Int) throws {
         try feed.publish(numbers, over: partitions)
         let finished = worker.services.metrics.requestsFinished.series([BenchHub.name, "success"])
-        while finished.value < UInt64(numbers.upperBound) { try pause() }
         let published = worker.services.metrics.resultsPublished
-        while published.value < UInt64(numbers.upperBound) {
-            // A commit that is under way now takes none of them, and one may be too small for all: each gets a time of its own.
-            worker.services.clock.advance(by: Self.commitInterval)
-            worker.wake()
-            let (before, end) = (published.value, MonotonicTime.now().advanced(by: Self.commitPatience))
-            while published.value == before, MonotonicTime.now() < end { try pause() }
-        }
+        let count = UInt64(numbers.upperBound)
+        try wait(for: "requests to finish", until: count, movingOn: false) { finished.value }
+        // A commit that is under way takes none of them, and one may be too small for all: each gets a time of its own.
+        try wait(for: "results to be published", until: count, movingOn: true) { published.value }
     }
 
     /// Moves the worker's clock on, and waits until its loop has posted a status, which it does once a second.
     private func passSecond() throws {
-        let before = worker.services.status.statuses.first?.at
+        let status = worker.services.status
+        let before = status.statuses.first?.at
         worker.services.clock.advance(by: .seconds(1))
         worker.wake()
-        while worker.services.status.statuses.first?.at == before { try pause() }
+        try wait(for: "a status", until: 1, movingOn: false) { status.statuses.first?.at == before ? 0 : 1 }
     }
 
-    private func pause() throws {
+    /// Waits until `reading` is at least `count`. Whenever it has not changed for a while, the worker's clock is moved on: what it waits for may
+    /// be a moment, such as the next commit, or the next attempt of a call.
+    private func wait(for goal: String, until count: UInt64, movingOn: Bool, _ reading: () -> UInt64) throws {
+        var (known, isToMove, end) = (reading(), movingOn, MonotonicTime.now().advanced(by: Self.stillness))
+        while known < count {
+            if isToMove {
+                worker.services.clock.advance(by: Self.commitInterval)
+                worker.wake()
+                isToMove = false
+            }
+            try pause(waitingFor: "\(goal), \(known) of \(count)")
+            let now = reading()
+            guard now != known || MonotonicTime.now() >= end else { continue }
+            (isToMove, end) = (movingOn || now == known, MonotonicTime.now().advanced(by: Self.stillness))
+            known = now
+        }
+    }
+
+    private func pause(waitingFor goal: String = "turns") throws {
         try Interruption.check()
         guard MonotonicTime.now() < deadline else {
-            throw CommandFailure(.temporary, "the worker whose loop is counted did not finish in time")
+            throw CommandFailure(.temporary, "the worker whose loop is counted did not finish in time: it waits for \(goal)")
         }
         usleep(1000)
     }
