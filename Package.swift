@@ -8,7 +8,7 @@ import PackageDescription
 //   Adapters  one wrapper for each C library; none knows what a push is
 //   Hub       the hub's protocol, from both ends
 //   Records   what both services and commands do with Kafka's records
-//   Worker    the service that sends
+//   Worker    the services that send: requests to hubs, results to receivers
 //   Door      the service that takes requests and answers questions, a module for each room
 //   Commands  the program: its settings and its commands
 
@@ -119,6 +119,7 @@ let package = Package(
         pure("Observability", ["Basics"]),
         pure("ResultQuery", ["Basics", "PushModel"]),
         pure("Replay", ["Basics", "PushModel", "FanOut", "ResultQuery"]),
+        pure("Webhooks", ["Basics", "PushModel", "Delivery", "ResultQuery"]),
 
         // Adapters
         module("Adapters/EventLoop", ["Basics", "CLinux"]),
@@ -173,7 +174,21 @@ let package = Package(
                 "Publishing", "GroupPositions", "JobSupport", "Groups", "Replays",
             ]),
 
+        module("Records/ResultFeed", ["Basics", "PushModel", "ResultQuery", "EventLoop", "Kafka", "Publishing"]),
+        module(
+            "Records/CallbackRecords",
+            [
+                "Basics", "PushModel", "Delivery", "ResultQuery", "Webhooks", "EventLoop", "Crypto", "Kafka", "YAML",
+                "Publishing", "JobSupport", "ResultFeed",
+            ]),
+
         // Worker
+        module(
+            "Worker/CallbackRuntime",
+            [
+                "Basics", "PushModel", "Delivery", "Observability", "ResultQuery", "Webhooks", "EventLoop", "Crypto", "CurlHTTP",
+                "HTTP1", "Kafka", "ResultFeed", "CallbackRecords",
+            ]),
         module(
             "Worker/WorkerRuntime",
             [
@@ -210,12 +225,19 @@ let package = Package(
                 "Keys", "Kafka", "HTTPServing", "HubREST", "Publishing", "Intake", "GroupPositions", "JobSupport", "Groups",
                 "Replays", "Results", "GatewayAPI",
             ]),
+        module(
+            "Door/FeedAPI",
+            [
+                "Basics", "PushModel", "Delivery", "Observability", "ResultQuery", "EventLoop", "Keys", "Kafka", "HTTPServing",
+                "Publishing", "JobSupport", "Results", "ResultFeed", "GatewayAPI",
+            ]),
         module("Door/Page", ["Basics", "PushModel", "Observability", "Crypto", "Keys", "HTTPServing", "WebFiles", "GatewayAPI"]),
         module(
             "Door/Gateway",
             [
                 "PushModel", "FanOut", "Delivery", "Observability", "EventLoop", "Crypto", "Users", "Keys", "Kafka",
-                "HTTPServing", "HubREST", "Publishing", "GatewayAPI", "AppAPI", "PublishAPI", "OperatorAPI", "Page",
+                "HTTPServing", "HubREST", "Publishing", "ResultFeed", "GatewayAPI", "AppAPI", "PublishAPI", "OperatorAPI", "FeedAPI",
+                "Page",
             ]),
 
         // Commands
@@ -223,7 +245,7 @@ let package = Package(
             "Commands/Settings",
             [
                 "Basics", "PushModel", "FanOut", "Delivery", "Outcomes", "HTTP1", "Observability", "HubAuth", "CurlHTTP", "Kafka",
-                "YAML", "HubREST", "Intake", "JobSupport", "WorkerRuntime", "GatewayAPI",
+                "YAML", "HubREST", "Intake", "JobSupport", "CallbackRecords", "WorkerRuntime", "CallbackRuntime", "GatewayAPI",
             ]),
 
         module(
@@ -245,7 +267,7 @@ let package = Package(
                 "Basics", "PushModel", "FanOut", "Delivery", "Outcomes", "HTTP1", "Observability", "ResultQuery", "Replay",
                 "EventLoop", "Crypto", "HubAuth", "Users", "Keys", "CurlHTTP", "Kafka", "HTTPServing", "Pages", "HubREST",
                 "HubEmulator", "Publishing", "Intake", "GroupPositions", "JobSupport", "Groups", "Replays", "Results",
-                "GatewayAPI", "Gateway", "Settings", "KafkaCare", "Audiences", "Feedback",
+                "GatewayAPI", "Gateway", "Settings", "KafkaCare", "Audiences", "Feedback", "Webhooks", "ResultFeed", "CallbackRecords",
             ]),
 
         module(
@@ -261,7 +283,7 @@ let package = Package(
                 "Basics", "Bench", "Console", "Settings", "WorkerRuntime", "Gateway", "GatewayAPI", "HubEmulator", "PushModel",
                 "Payloads",
                 "FanOut", "Delivery", "Outcomes", "Observability", "Kafka", "Keys", "HubREST", "HubAuth", "HTTPServing",
-                "CurlHTTP", "EventLoop", "Stamp", "GroupPositions", "JobSupport", "KafkaCare",
+                "CurlHTTP", "EventLoop", "Stamp", "GroupPositions", "JobSupport", "KafkaCare", "CallbackRecords", "CallbackRuntime",
             ],
             path: "Sources/Commands/PushFan",
             swiftSettings: strict),
@@ -301,6 +323,7 @@ let package = Package(
         tests("Pure/ObservabilityTests", ["Observability"]),
         tests("Pure/ResultQueryTests", ["ResultQuery", "PushModel"]),
         tests("Pure/ReplayTests", ["Replay", "PushModel", "FanOut", "ResultQuery"]),
+        tests("Pure/WebhooksTests", ["Webhooks", "Basics", "PushModel", "Delivery", "ResultQuery"]),
         tests("Adapters/HubAuthTests", ["Basics", "HubAuth", "Crypto"]),
         tests("Adapters/KeysTests", ["Basics", "EventLoop", "Keys", "Crypto"]),
         tests("Adapters/UsersTests", ["Basics", "EventLoop", "Users", "Crypto"]),
@@ -325,6 +348,10 @@ let package = Package(
                 "PushModel", "Delivery", "ResultQuery", "Replay", "Kafka", "SQLite", "Publishing", "GroupPositions",
                 "JobSupport", "Groups", "Replays", "Results", "ReplayStage",
             ]),
+        tests("Records/ResultFeedTests", ["Basics", "PushModel", "ResultQuery", "EventLoop", "Kafka", "Publishing", "ResultFeed"]),
+        tests(
+            "Records/CallbackRecordsTests",
+            ["Basics", "PushModel", "Delivery", "ResultQuery", "Webhooks", "EventLoop", "Kafka", "ResultFeed", "CallbackRecords"]),
         tests("Records/GroupPositionsTests", ["CRDKafka", "Delivery", "GroupPositions", "Kafka", "PushModel"]),
         tests("Records/IntakeTests", ["Intake", "PushModel", "Publishing", "FanOut", "HubAuth", "HubREST"]),
         tests(
@@ -333,6 +360,12 @@ let package = Package(
                 "Basics", "EventLoop", "GroupPositions", "WorkerRuntime", "HubEmulator", "Kafka", "PushModel", "HubAuth",
                 "HubREST", "CurlHTTP", "HTTP1", "Observability", "Delivery", "Outcomes", "FanOut",
                 "Payloads",
+            ]),
+        tests(
+            "Worker/CallbackRuntimeTests",
+            [
+                "Basics", "PushModel", "Delivery", "Observability", "ResultQuery", "Webhooks", "EventLoop", "Crypto", "CurlHTTP",
+                "HTTPServing", "Kafka", "ResultFeed", "CallbackRecords", "CallbackRuntime",
             ]),
         tests(
             "Hub/HubEmulatorTests",
@@ -358,6 +391,12 @@ let package = Package(
                 "HTTPServing", "Publishing", "GroupPositions", "JobSupport", "Groups", "Replays", "Results", "GatewayAPI",
                 "PublishAPI", "OperatorAPI", "DoorStage",
             ]),
+        tests(
+            "Door/FeedAPITests",
+            [
+                "Basics", "PushModel", "ResultQuery", "Keys", "Kafka", "HTTPServing", "Publishing", "Results", "ResultFeed",
+                "GatewayAPI", "FeedAPI", "DoorStage",
+            ]),
         tests("Door/PageTests", ["Basics", "HTTPServing", "GatewayAPI", "Page"]),
         tests(
             "Door/GatewayTests",
@@ -365,7 +404,7 @@ let package = Package(
                 "Basics", "PushModel", "FanOut", "Delivery", "Outcomes", "Observability", "ResultQuery", "Replay", "EventLoop",
                 "Crypto", "HubAuth", "Users", "Keys", "CurlHTTP", "Kafka", "HTTPServing", "SQLite", "WebFiles", "HubREST",
                 "HubEmulator", "Publishing", "GroupPositions", "JobSupport", "Groups", "Replays", "Results", "WorkerRuntime",
-                "GatewayAPI", "AppAPI", "PublishAPI", "OperatorAPI", "Page", "Gateway", "DoorStage",
+                "GatewayAPI", "AppAPI", "PublishAPI", "OperatorAPI", "FeedAPI", "ResultFeed", "Page", "Gateway", "DoorStage",
             ]),
         tests("Scaling/ScalingTests", ["ScaleModel"]),
         tests("Faults/FaultSuiteTests", ["FaultOracle", "PushModel", "Delivery"]),
@@ -373,7 +412,7 @@ let package = Package(
             "Commands/SettingsTests",
             [
                 "FanOut", "Delivery", "Observability", "HubAuth", "CurlHTTP", "Kafka", "HTTPServing", "HubREST", "Intake",
-                "WorkerRuntime", "GatewayAPI", "Settings",
+                "WorkerRuntime", "CallbackRecords", "CallbackRuntime", "GatewayAPI", "Settings",
             ]),
         tests(
             "Commands/KafkaCareTests",
@@ -388,7 +427,7 @@ let package = Package(
                 "Basics", "PushModel", "FanOut", "Delivery", "Outcomes", "Observability", "ResultQuery", "Replay", "EventLoop",
                 "Crypto", "HubAuth", "Users", "Keys", "Kafka", "HTTPServing", "SQLite", "Pages", "HubEmulator", "Publishing",
                 "Intake", "GroupPositions", "JobSupport", "Groups", "Replays", "Results", "WorkerRuntime", "GatewayAPI", "AppAPI",
-                "PublishAPI", "OperatorAPI", "Settings", "KafkaCare", "Audiences", "Feedback", "Console",
+                "PublishAPI", "OperatorAPI", "Settings", "KafkaCare", "Audiences", "Feedback", "Console", "Webhooks", "CallbackRecords",
             ]),
         tests("Commands/BenchTests", ["Bench", "Console", "Delivery", "Kafka", "Observability", "Settings"]),
     ],

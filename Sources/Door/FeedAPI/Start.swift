@@ -1,0 +1,5 @@
+import GatewayAPI
+import ResultFeed
+
+/// Placeholder.
+enum FeedAPIStart {}

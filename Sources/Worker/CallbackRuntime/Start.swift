@@ -1,0 +1,5 @@
+import CallbackRecords
+import Webhooks
+
+/// Placeholder.
+enum CallbackRuntimeStart {}

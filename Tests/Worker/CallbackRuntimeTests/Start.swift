@@ -1,0 +1,4 @@
+import Testing
+
+/// Placeholder.
+struct CallbackRuntimeTestsStart {}
