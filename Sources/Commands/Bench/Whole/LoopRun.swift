@@ -119,7 +119,8 @@ struct LoopRun {
     private func pause(waitingFor goal: String = "turns") throws {
         try Interruption.check()
         guard MonotonicTime.now() < deadline else {
-            throw CommandFailure(.temporary, "the worker whose loop is counted did not finish in time: it waits for \(goal)")
+            throw CommandFailure(
+                .temporary, "the worker whose loop is counted did not finish in time: it waits for \(goal)\n\(worker.lastWords)")
         }
         usleep(1000)
     }
