@@ -87,7 +87,14 @@ extension WorkerLoop {
         facts.lastRebalance = wallClock
         metrics.rebalances.increment()
         log.info(.rebalanced, "partitions were assigned", [.count: LogValue(list.count)])
-        perform(membership.assigned(list.map { Membership.Partition($0) }, now: now))
+        let own = list.filter { configuration.topics.shared.contains($0.topic) }
+        // A member that comes back with other topics within its session is given those that it had (static membership).
+        if let foreign = list.first(where: { !own.contains($0) }) {
+            log.warning(
+                .rebalanced, "the group gave partitions of topics that this worker does not read; they are left",
+                [.topic: .string(foreign.topic), .count: LogValue(list.count - own.count)])
+        }
+        perform(membership.assigned(own.map { Membership.Partition($0) }, now: now))
     }
 
     /// The positions of an assignment could not be learnt, or not be read from.
