@@ -56,4 +56,7 @@ public final class FeedRecord: Sendable {
         outcome = document.text("outcome", of: root) ?? "unknown"
         hub = document.text("hub", of: root) ?? ""
     }
+
+    /// What it takes in memory, in bytes, roughly.
+    var byteCount: Int { line.count + key.utf8.count + 512 }
 }
