@@ -1,3 +1,4 @@
+import Kafka
 import PushModel
 import ResultQuery
 
@@ -55,6 +56,15 @@ public final class FeedRecord: Sendable {
         state = document.text("state", of: root) ?? "unknown"
         outcome = document.text("outcome", of: root) ?? "unknown"
         hub = document.text("hub", of: root) ?? ""
+    }
+
+    /// Reads a record of Kafka, or returns nil for one that is no result.
+    convenience init?(_ record: borrowing ConsumedRecord) {
+        guard let key = record.key, let value = record.value else { return nil }
+        self.init(
+            key: key.withUnsafeBufferPointer { String(decoding: $0, as: UTF8.self) },
+            json: value.withUnsafeBufferPointer { Array($0) }, partition: record.partition, offset: record.offset,
+            timestamp: record.timestamp ?? 0)
     }
 
     /// What it takes in memory, in bytes, roughly.
