@@ -161,8 +161,9 @@ final class BackReader {
         return left
     }
 
-    /// Reads the beginning of ranges, until there is enough of it. At least one record is read, or all of the ranges. Returns nil if
-    /// retention has passed a range meanwhile.
+    /// Reads the beginning of ranges, until there is enough of it. At least one record is read, or all of the ranges.
+    ///
+    /// What is missing before the first record of a range may be a mark of a transaction, or what was removed meanwhile. Returns nil for that.
     private func read(
         _ ranges: [Int32: Range<Int64>], of partitionCount: Int, by reader: RangeReader, until deadline: ContinuousClock.Instant
     ) throws(KafkaError) -> RecentRecords? {
@@ -192,13 +193,17 @@ final class BackReader {
             return !isCut
         }
         if isComplete, !isCut { reached = parts.map(\.offsets.upperBound) }
-        // What is missing before the first record may be a mark of a transaction, or what was removed while it was read.
-        let gaps = parts.indices.filter { reached[$0] > parts[$0].offsets.lowerBound && firsts[$0] > parts[$0].offsets.lowerBound }
+        let gaps = parts.indices.filter {
+            let start = parts[$0].offsets.lowerBound
+            return reached[$0] > start && firsts[$0] > start
+        }
         if !gaps.isEmpty {
             let bounds = try reader.bounds(of: configuration.topic, timeout: configuration.patience)
-            for part in gaps.map({ parts[$0] }) {
-                let number = Int(part.partition.partition)
-                guard bounds.indices.contains(number), bounds[number].lowerBound <= part.offsets.lowerBound else { return nil }
+            for index in gaps {
+                let (number, offsets) = (Int(parts[index].partition.partition), parts[index].offsets)
+                guard bounds.indices.contains(number), bounds[number].lowerBound <= offsets.lowerBound,
+                    bounds[number].upperBound >= offsets.upperBound
+                else { return nil }
             }
         }
         records.sort { ($0.time, $0.record.partition, $0.record.offset) < ($1.time, $1.record.partition, $1.record.offset) }

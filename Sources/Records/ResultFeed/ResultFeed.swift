@@ -77,7 +77,8 @@ public final class ResultFeed: Sendable {
     ///   - isWanted: Whether a record is wanted. Called under a lock: it must be quick, and call nothing of the feed.
     ///   - then: Called once, before this returns or later, in any thread. It must not block, and must not close the feed.
     public func read(
-        from places: FeedPlaces, onlyNamed: Bool = false, room: FeedRoom, where isWanted: @escaping @Sendable (FeedRecord) -> Bool,
+        from places: FeedPlaces, onlyNamed: Bool = false, room: FeedRoom,
+        where isWanted: @escaping @Sendable (FeedRecord) -> Bool,
         then: @escaping @Sendable (Result<FeedReading, FeedFailure>) -> Void
     ) {
         start()
@@ -85,10 +86,10 @@ public final class ResultFeed: Sendable {
         if let answer = memory.answer(request) { then(answer) }
     }
 
-    /// Finds the place of the first records that were written at a time or later, in milliseconds since 1970; 0 for the first place that is left.
+    /// Finds the place of the first records that were written at a time or later.
     ///
     /// - Parameters:
-    ///   - time: The time. After the last record, it is the end.
+    ///   - time: Milliseconds since 1970, or 0 for the first place that is left. After the last record, it is the end.
     ///   - then: Called once, as that of `read`.
     public func findPlaces(since time: Int64, then: @escaping @Sendable (Result<FeedPlaces, FeedFailure>) -> Void) {
         start()
