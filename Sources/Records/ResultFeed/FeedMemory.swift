@@ -8,7 +8,7 @@ final class FeedMemory: Sendable {
         var recent: RecentRecords
         var isStarted = false
         var isClosed = false
-        /// True once the topic was opened, so that what is recent goes on to the end.
+        /// True once the end of the topic was reached, so that what is recent is all that there is.
         var isOpen = false
         var problem: KafkaError?
         var requests: [FeedRequest] = []
@@ -118,10 +118,12 @@ final class FeedMemory: Sendable {
     func begin(at starts: [Int64]) {
         state.withLock { state in
             state.recent.begin(at: starts)
-            state.isOpen = true
             state.problem = nil
         }
     }
+
+    /// Lets readers read, since the end was reached.
+    func open() { state.withLock { $0.isOpen = true } }
 
     /// Takes what was read, and the offsets up to which it was. Returns false if the topic is another one by now: all is forgotten then.
     func take(_ records: [FeedRecord], upTo positions: [Int32: Int64]) -> Bool {

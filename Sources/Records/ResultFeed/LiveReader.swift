@@ -25,7 +25,6 @@ struct LiveReader: Sendable {
             do throws(KafkaError) {
                 let reader = try open()
                 begin(reader)
-                onNews()
                 follow(reader)
                 reader.close()
             } catch {
@@ -61,8 +60,12 @@ struct LiveReader: Sendable {
         var nextLook = MonotonicTime.now()
         var nextRefresh = nextLook.advanced(by: configuration.refreshInterval)
         var nextNews = nextLook
-        var hasNews = false
+        var (hasNews, isAtEnd) = (false, false)
         while !memory.isClosed {
+            if !isAtEnd, reader.hasReachedEnd {
+                memory.open()
+                (hasNews, isAtEnd) = (true, true)
+            }
             let wait = hasNews ? min(Self.step, max(0, nextNews - .now())) : Self.step
             let batch = gather(from: reader, within: .nanoseconds(wait))
             if batch.isChanged {

@@ -20,9 +20,10 @@ import Testing
         #expect(text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-_".contains($0)) })
     }
 
-    @Test(arguments: [
-        [:], [0: 0], [Int32.max: Int64.max], [0: .max, 1: 0, 2: .max], [0: 5, 2: 5, Int32.max - 1: 0, Int32.max: 7],
-    ] as [[Int32: Int64]])
+    @Test(
+        arguments: [
+            [:], [0: 0], [Int32.max: Int64.max], [0: .max, 1: 0, 2: .max], [0: 5, 2: 5, Int32.max - 1: 0, Int32.max: 7],
+        ] as [[Int32: Int64]])
     func theEdgesAreReadBack(offsets: [Int32: Int64]) {
         #expect(FeedPlaces(FeedPlaces(offsets).text)?.offsets == offsets)
     }
@@ -51,12 +52,13 @@ import Testing
     }
 
     /// Bytes behind the version and a check that is right.
-    @Test(arguments: [
-        [0x80], [0], [0, 0], [0, 1, 5], [0, 0, 0x80, 0], [0, 0, 1], [0x80, 0, 0, 4], [0, 0, 4, 0x80],
-        [0xFF, 0xFF, 0xFF, 0xFF, 0x7F, 0, 2], [0, 0xFF, 0xFF, 0xFF, 0x7F, 2],
-        [0, 0, 0xFE, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x03],
-        [0, 1, 0xFE, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x01, 2],
-    ] as [[UInt8]])
+    @Test(
+        arguments: [
+            [0x80], [0], [0, 0], [0, 1, 5], [0, 0, 0x80, 0], [0, 0, 1], [0x80, 0, 0, 4], [0, 0, 4, 0x80],
+            [0xFF, 0xFF, 0xFF, 0xFF, 0x7F, 0, 2], [0, 0xFF, 0xFF, 0xFF, 0x7F, 2],
+            [0, 0, 0xFE, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x03],
+            [0, 1, 0xFE, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x01, 2],
+        ] as [[UInt8]])
     func bytesThatNoPlaceHasAreRefused(body: [UInt8]) {
         #expect(FeedPlaces(Self.text(body)) == nil)
     }

@@ -25,11 +25,12 @@ import Testing
         return records
     }
 
-    @Test(arguments: [
-        ([0: 10, 1: 10], [Spot(0, 10), Spot(1, 10), Spot(1, 11), Spot(0, 12), Spot(1, 12)]),
-        ([0: 11, 1: 11], [Spot(1, 11), Spot(0, 12), Spot(1, 12)]), ([0: 13, 1: 12], [Spot(1, 12)]), ([0: 15, 1: 13], []),
-        ([0: 9, 1: 13], nil), ([0: 16, 1: 13], nil), ([0: 15, 1: 13, 2: 0], nil), ([0: 15], nil), ([:], nil),
-    ] as [([Int32: Int64], [Spot]?)])
+    @Test(
+        arguments: [
+            ([0: 10, 1: 10], [Spot(0, 10), Spot(1, 10), Spot(1, 11), Spot(0, 12), Spot(1, 12)]),
+            ([0: 11, 1: 11], [Spot(1, 11), Spot(0, 12), Spot(1, 12)]), ([0: 13, 1: 12], [Spot(1, 12)]), ([0: 15, 1: 13], []),
+            ([0: 9, 1: 13], nil), ([0: 16, 1: 13], nil), ([0: 15, 1: 13, 2: 0], nil), ([0: 15], nil), ([:], nil),
+        ] as [([Int32: Int64], [Spot]?)])
     func aPlaceIsReadWhereAllBehindItIsHeld(offsets: [Int32: Int64], spots: [Spot]?) throws {
         let reading = try Self.read(Self.make(), from: offsets)
         #expect(reading?.spots == spots)
@@ -38,19 +39,24 @@ import Testing
         }
     }
 
-    @Test(arguments: [
-        ([1: 11], [Spot(1, 11), Spot(1, 12)], [1: 13]), ([0: 13], [], [0: 15]), ([:], [], [:]), ([1: 9], nil, [:]), ([7: 0], nil, [:]),
-    ] as [([Int32: Int64], [Spot]?, [Int32: Int64])])
+    @Test(
+        arguments: [
+            ([1: 11], [Spot(1, 11), Spot(1, 12)], [1: 13]), ([0: 13], [], [0: 15]), ([:], [], [:]), ([1: 9], nil, [:]),
+            ([7: 0], nil, [:]),
+        ] as [([Int32: Int64], [Spot]?, [Int32: Int64])])
     func whoNamesPartitionsReadsThemAlone(offsets: [Int32: Int64], spots: [Spot]?, behind: [Int32: Int64]) throws {
         let reading = try Self.read(Self.make(), from: offsets, onlyNamed: true)
         #expect(reading?.spots == spots)
         if let reading { #expect(reading.places == behind) }
     }
 
-    @Test(arguments: [
-        (RecentRecords.Rule.checked, [0: 99, 1: 12, 4: 7], [Spot(1, 12)], [0: 99, 1: 13, 4: 7]), (.checked, [0: 9, 1: 12], nil, [:]),
-        (.partly, [0: 99, 1: 12, 4: 7], [Spot(1, 12)], [0: 99, 1: 13, 4: 7]), (.partly, [0: 9, 1: 12], [Spot(1, 12)], [0: 9, 1: 13]),
-    ] as [(RecentRecords.Rule, [Int32: Int64], [Spot]?, [Int32: Int64])])
+    @Test(
+        arguments: [
+            (RecentRecords.Rule.checked, [0: 99, 1: 12, 4: 7], [Spot(1, 12)], [0: 99, 1: 13, 4: 7]),
+            (.checked, [0: 9, 1: 12], nil, [:]),
+            (.partly, [0: 99, 1: 12, 4: 7], [Spot(1, 12)], [0: 99, 1: 13, 4: 7]),
+            (.partly, [0: 9, 1: 12], [Spot(1, 12)], [0: 9, 1: 13]),
+        ] as [(RecentRecords.Rule, [Int32: Int64], [Spot]?, [Int32: Int64])])
     func whatIsNotHeldStaysAsItIs(
         rule: RecentRecords.Rule, offsets: [Int32: Int64], spots: [Spot]?, behind: [Int32: Int64]
     ) throws {
@@ -84,10 +90,11 @@ import Testing
         #expect(records.windows == [10..<15, 10..<13])
     }
 
-    @Test(arguments: [
-        ([15, 13], [10..<15, 10..<13], 5), ([15, 13, 4], [10..<15, 10..<13, 4..<4], 5), ([15, 20], [10..<15, 20..<20], 2),
-        ([3, 13], [3..<3, 10..<13], 3), ([15], [10..<15], 2),
-    ] as [([Int64], [Range<Int64>], Int)])
+    @Test(
+        arguments: [
+            ([15, 13], [10..<15, 10..<13], 5), ([15, 13, 4], [10..<15, 10..<13, 4..<4], 5), ([15, 20], [10..<15, 20..<20], 2),
+            ([3, 13], [3..<3, 10..<13], 3), ([15], [10..<15], 2),
+        ] as [([Int64], [Range<Int64>], Int)])
     func whatDoesNotJoinIsDropped(starts: [Int64], windows: [Range<Int64>], left: Int) throws {
         var records = try Self.make()
         records.begin(at: starts)

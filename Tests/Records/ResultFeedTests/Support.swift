@@ -73,7 +73,8 @@ struct Stage {
         let ids = (0..<count).map { "\(Int32($0) % partitions)-\($0)" }
         for (number, id) in ids.enumerated() {
             try producer.produce(
-                to: topic, partition: Int32(number) % partitions, key: Array(id.utf8).span, value: makeJSON(id, padding: padding).span,
+                to: topic, partition: Int32(number) % partitions, key: Array(id.utf8).span,
+                value: makeJSON(id, padding: padding).span,
                 timestamp: time.map { $0 + Int64(number) })
         }
         try producer.flush(timeout: farDeadline)
@@ -85,7 +86,9 @@ extension ResultFeed {
     /// Reads once.
     func readOnce(from places: FeedPlaces, onlyNamed: Bool = false, room: Int = 100) throws -> Result<FeedReading, FeedFailure> {
         let answer = Answer<FeedReading>()
-        read(from: places, onlyNamed: onlyNamed, room: FeedRoom(records: room, bytes: 1 << 20), where: { _ in true }, then: answer.note)
+        read(
+            from: places, onlyNamed: onlyNamed, room: FeedRoom(records: room, bytes: 1 << 20), where: { _ in true },
+            then: answer.note)
         return try answer.wait()
     }
 
@@ -100,6 +103,17 @@ extension ResultFeed {
         }
         try #require(isDone)
         return records
+    }
+
+    /// Reads to the end that is known, and returns the place there as well.
+    func readToEnd(from places: FeedPlaces, room: Int = 100) throws -> (records: [FeedRecord], places: FeedPlaces) {
+        var (records, places): ([FeedRecord], FeedPlaces) = ([], places)
+        while true {
+            let reading = try readOnce(from: places, room: room).get()
+            records += reading.records
+            places = reading.places
+            if reading.isAtEnd { return (records, places) }
+        }
     }
 
     /// The place of a time.

@@ -1,0 +1,112 @@
+import Foundation
+import Kafka
+import TestSupport
+import Testing
+
+@testable import ResultFeed
+
+/// What the embedded cluster does not play: transactions, times, and topics that are made anew.
+@Suite(.needsKafka, .serialized) struct RealTopicTests {
+    private let kafka = KafkaConfiguration(bootstrapServers: TestVariables.kafka ?? "")
+    private let topic = NewTopic(name: "feed-tests-\(UUID().uuidString)", partitionCount: 1, replicationFactor: 1)
+
+    private func make() throws {
+        let admin = try TopicAdmin(kafka)
+        try #require(eventually { try admin.createTopics([topic], timeout: farDeadline) == [.created] })
+        try #require(
+            eventually {
+                try admin.describe(topics: [topic.name], timeout: farDeadline).topics == [.existing(partitionCount: 1)]
+            })
+    }
+
+    private func delete() throws {
+        let admin = try TopicAdmin(kafka)
+        #expect(try admin.deleteTopics([topic.name], timeout: farDeadline).isEmpty)
+        try #require(eventually { try admin.describe(topics: [topic.name], timeout: farDeadline).topics == [.missing] })
+    }
+
+    private func openFeed(_ change: (inout ResultFeed.Configuration) -> Void = { _ in }) -> ResultFeed {
+        var configuration = ResultFeed.Configuration(kafka, topic: topic.name)
+        configuration.patience = farDeadline
+        change(&configuration)
+        return ResultFeed(configuration) {}
+    }
+
+    private func write(_ ids: Range<Int>, by producer: Producer, at time: Int64? = nil) throws {
+        let handle = try producer.topic(named: topic.name)
+        for id in ids {
+            try producer.produce(
+                to: handle, partition: 0, key: Array("\(id)".utf8).span, value: makeJSON("\(id)").span,
+                timestamp: time.map { $0 + Int64(id) * 1000 })
+        }
+        try producer.flush(timeout: farDeadline)
+    }
+
+    /// The last offsets hold aborted records and marks, which nobody reads.
+    @Test(arguments: [0, 2000] as [Int64]) func theEndIsReachedBehindAbortedRecords(earlierCount: Int64) throws {
+        try make()
+        let producer = try Producer(kafka, transactionalID: topic.name, transactionTimeout: farDeadline)
+        defer { producer.close(timeout: .seconds(5)) }
+        try producer.initTransactions(timeout: farDeadline)
+        func writeAll(from id: Int) throws {
+            for isCommitted in [true, false] {
+                try producer.beginTransaction()
+                try write(id..<id + 3, by: producer)
+                if isCommitted {
+                    try producer.commitTransaction(timeout: farDeadline)
+                } else {
+                    try producer.abortTransaction(timeout: farDeadline)
+                }
+            }
+        }
+        try writeAll(from: 0)
+        let feed = openFeed { $0.earlierCount = earlierCount }
+        defer { feed.close() }
+        let (records, places) = try feed.readToEnd(from: FeedPlaces())
+        #expect(records.map(\.key) == ["0", "1", "2"] && places.offsets == [0: 8])
+        try #require(eventually { feed.end?.offsets == [0: 8] })
+        try writeAll(from: 3)
+        #expect(try feed.readAll(3, from: places).map(\.key) == ["3", "4", "5"])
+        #expect(eventually { feed.end?.offsets == [0: 16] })
+        let reading = try feed.readOnce(from: FeedPlaces([0: 13])).get()
+        #expect(reading.records.isEmpty && reading.isAtEnd && reading.places.offsets == [0: 16])
+    }
+
+    @Test func thePlaceOfATimeIsThatOfItsFirstRecord() throws {
+        try make()
+        let producer = try Producer(kafka, transactionalID: nil)
+        defer { producer.close(timeout: .seconds(5)) }
+        let start: Int64 = 1_700_000_000_000
+        try write(0..<5, by: producer, at: start)
+        let feed = openFeed()
+        defer { feed.close() }
+        for (time, offset) in [(start, 0), (start + 1, 1), (start + 4000, 4), (start + 4001, 5), (-7, 0)] as [(Int64, Int64)] {
+            #expect(try feed.findPlaces(since: time).offsets == [0: offset])
+        }
+    }
+
+    @Test func aPlaceInATopicThatWasMadeAnewIsGoneAndReadingGoesOnAtItsBeginning() throws {
+        try make()
+        let feed = openFeed()
+        defer { feed.close() }
+        do {
+            let producer = try Producer(kafka, transactionalID: nil)
+            defer { producer.close(timeout: .seconds(5)) }
+            try write(0..<5, by: producer)
+        }
+        let records = try feed.readAll(5, from: FeedPlaces())
+        #expect(records.map(\.key) == ["0", "1", "2", "3", "4"])
+        try delete()
+        try make()
+        let producer = try Producer(kafka, transactionalID: nil)
+        defer { producer.close(timeout: .seconds(5)) }
+        try write(7..<9, by: producer)
+        var first: FeedPlaces?
+        let isGone = try eventually {
+            if case .failure(.gone(let places)) = try feed.readOnce(from: FeedPlaces([0: 5])) { first = places }
+            return first != nil
+        }
+        try #require(isGone)
+        #expect(try feed.readAll(2, from: #require(first)).map(\.key) == ["7", "8"])
+    }
+}
