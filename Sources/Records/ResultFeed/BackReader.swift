@@ -13,8 +13,9 @@ final class BackReader {
         let time: MonotonicTime
     }
 
-    /// The time after which slices are forgotten, and a client that nobody needs is closed.
+    /// The time after which slices are forgotten.
     private static let memoryTime: Duration = .seconds(5)
+    /// The time after which a client that no reader needs is closed.
     private static let idle: DispatchTimeInterval = .seconds(5)
     private static let maximumSliceCount = 4
     private static let sliceTime: Int64 = 200_000_000
@@ -62,16 +63,16 @@ final class BackReader {
     private func failAll(with failure: FeedFailure) {
         let (readers, others) = (waiting, searches)
         (waiting, searches) = ([], [])
-        for request in readers { answer(request, .failure(failure)) }
-        for search in others { answer(search, .failure(failure)) }
+        for request in readers { answer(request, with: .failure(failure)) }
+        for search in others { answer(search, with: .failure(failure)) }
     }
 
-    private func answer(_ request: FeedRequest, _ result: Result<FeedReading, FeedFailure>) {
+    private func answer(_ request: FeedRequest, with result: Result<FeedReading, FeedFailure>) {
         memory.noteAnswer()
         request.then(result)
     }
 
-    private func answer(_ search: FeedSearch, _ result: Result<FeedPlaces, FeedFailure>) {
+    private func answer(_ search: FeedSearch, with result: Result<FeedPlaces, FeedFailure>) {
         memory.noteAnswer()
         search.then(result)
     }
@@ -94,7 +95,7 @@ final class BackReader {
         let reading = first.read(slice, by: .partly)
         answer(
             first,
-            .success(FeedReading(records: reading?.records ?? [], places: reading?.places ?? first.places, isAtEnd: false)))
+            with: .success(FeedReading(records: reading?.records ?? [], places: reading?.places ?? first.places, isAtEnd: false)))
         waiting = waiting.compactMap { serve($0, from: slice) }
     }
 
@@ -128,14 +129,14 @@ final class BackReader {
             found[time] = FeedPlaces(Dictionary(uniqueKeysWithValues: offsets.enumerated().map { (Int32($0), $1) }))
         }
         searches = []
-        for (time, group) in groups { for search in group { answer(search, .success(found[time] ?? FeedPlaces())) } }
+        for (time, group) in groups { for search in group { answer(search, with: .success(found[time] ?? FeedPlaces())) } }
     }
 
     /// Answers a reader without reading Kafka's records, or returns it as one that waits on.
     private func settle(_ request: FeedRequest, bounds: [Range<Int64>], windows: [Range<Int64>]) -> FeedRequest? {
         var request = request
         if let first = request.findGone(by: bounds) {
-            answer(request, .failure(.gone(first: first)))
+            answer(request, with: .failure(.gone(first: first)))
             return nil
         }
         for slice in slices {
@@ -145,7 +146,7 @@ final class BackReader {
         guard request.findMissing(in: bounds, besides: windows).isEmpty else { return request }
         // Memory may have moved on meanwhile. The reader asks again then.
         let reading = memory.readChecked(request) ?? FeedReading(records: [], places: request.places, isAtEnd: false)
-        answer(request, .success(reading))
+        answer(request, with: .success(reading))
         return nil
     }
 
@@ -153,7 +154,7 @@ final class BackReader {
     private func serve(_ request: FeedRequest, from slice: RecentRecords) -> FeedRequest? {
         guard let reading = request.read(slice, by: .partly) else { return request }
         guard reading.records.isEmpty else {
-            answer(request, .success(FeedReading(records: reading.records, places: reading.places, isAtEnd: false)))
+            answer(request, with: .success(FeedReading(records: reading.records, places: reading.places, isAtEnd: false)))
             return nil
         }
         var left = request
@@ -163,7 +164,7 @@ final class BackReader {
 
     /// Reads the beginning of ranges, until there is enough of it. At least one record is read, or all of the ranges.
     ///
-    /// What is missing before the first record of a range may be a mark of a transaction, or what was removed meanwhile. Returns nil for that.
+    /// A gap before the first record of a range may be a mark of a transaction. Returns nil if retention has made one.
     private func read(
         _ ranges: [Int32: Range<Int64>], of partitionCount: Int, by reader: RangeReader, until deadline: ContinuousClock.Instant
     ) throws(KafkaError) -> RecentRecords? {

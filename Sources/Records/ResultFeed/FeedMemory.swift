@@ -109,7 +109,7 @@ final class FeedMemory: Sendable {
     /// Makes room for another who waits.
     func noteAnswer() { state.withLock { $0.waitingCount -= 1 } }
 
-    /// What is held of each partition.
+    /// The offsets that are held of each partition.
     var windows: [Range<Int64>] { state.withLock { $0.isOpen ? $0.recent.windows : [] } }
 
     // MARK: The thread that follows the topic

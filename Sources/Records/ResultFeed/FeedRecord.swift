@@ -67,6 +67,6 @@ public final class FeedRecord: Sendable {
             timestamp: record.timestamp ?? 0)
     }
 
-    /// What it takes in memory, in bytes, roughly.
+    /// The bytes that it takes in memory, roughly.
     var byteCount: Int { line.count + key.utf8.count + 512 }
 }

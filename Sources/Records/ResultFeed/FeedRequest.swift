@@ -33,7 +33,7 @@ struct FeedRequest: Sendable {
         return isGone ? places : nil
     }
 
-    /// What must be read from Kafka: from the place to where memory goes on, or to the end.
+    /// The offsets that must be read from Kafka: from the place to where memory goes on, or to the end.
     ///
     /// - Parameters:
     ///   - bounds: What Kafka keeps of each partition.

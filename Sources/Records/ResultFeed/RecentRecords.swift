@@ -176,7 +176,7 @@ struct RecentRecords {
         byteCount += record.byteCount
     }
 
-    /// Drops the other records, and numbers anew those that stay.
+    /// Drops the other records, and numbers those that stay from 0 on.
     private mutating func keep(_ isKept: (FeedRecord) -> Bool) {
         let kept = records.filter(isKept)
         (records, firstNumber, byteCount) = (FIFO(), 0, 0)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ResultFeed
 
-/// What the embedded cluster does not play: transactions, times, and topics that are made anew.
+/// The parts that the embedded cluster does not play: transactions, times, and topics that are made again.
 @Suite(.needsKafka, .serialized) struct RealTopicTests {
     private let kafka = KafkaConfiguration(bootstrapServers: TestVariables.kafka ?? "")
     private let topic = NewTopic(name: "feed-tests-\(UUID().uuidString)", partitionCount: 1, replicationFactor: 1)
@@ -42,7 +42,7 @@ import Testing
         try producer.flush(timeout: farDeadline)
     }
 
-    /// The last offsets hold aborted records and marks, which nobody reads.
+    /// The last offsets hold aborted records and marks, which no one reads.
     @Test(arguments: [0, 2000] as [Int64]) func theEndIsReachedBehindAbortedRecords(earlierCount: Int64) throws {
         try make()
         let producer = try Producer(kafka, transactionalID: topic.name, transactionTimeout: farDeadline)
@@ -85,7 +85,7 @@ import Testing
         }
     }
 
-    @Test func aPlaceInATopicThatWasMadeAnewIsGoneAndReadingGoesOnAtItsBeginning() throws {
+    @Test func aPlaceInATopicThatWasMadeAgainIsGoneAndReadingGoesOnAtItsBeginning() throws {
         try make()
         let feed = openFeed()
         defer { feed.close() }

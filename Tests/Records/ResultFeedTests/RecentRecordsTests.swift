@@ -115,7 +115,7 @@ import Testing
         #expect(Self.read(records, from: [0: 1]) == nil)
     }
 
-    /// Whatever was read from a place, in however many steps, is what was written behind it: in order, nothing twice, nothing missed.
+    /// A place is read in any number of steps: in order, nothing twice, nothing missed.
     @Test(arguments: 0..<150) func whatIsReadIsWhatWasWritten(seed: Int) throws {
         var random = SeededRandom(seed)
         var model = Model(random: random)
@@ -128,7 +128,7 @@ import Testing
         #expect(model.readCount > 0)
     }
 
-    /// What was written, and what memory holds of it.
+    /// A topic, and the memory of it.
     private struct Model {
         static let byteLimit = 20_000
 

@@ -169,7 +169,7 @@ import Testing
         #expect(stage.feed.end == nil)
     }
 
-    @Test func aFeedThatNobodyUsesReadsNothing() throws {
+    @Test func aFeedWithoutReadersReadsNothing() throws {
         let stage = try Stage()
         defer { stage.close() }
         try stage.write(3)

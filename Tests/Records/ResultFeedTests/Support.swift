@@ -47,7 +47,7 @@ struct Stage {
     let producer: Producer
     let topic: Producer.Topic
     let feed: ResultFeed
-    /// How often there was news.
+    /// The number of calls with news.
     let news = Box(0)
 
     init(partitions: Int = 3, _ change: (inout ResultFeed.Configuration) -> Void = { _ in }) throws {
