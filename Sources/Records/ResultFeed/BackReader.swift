@@ -17,6 +17,8 @@ final class BackReader {
     private static let memoryTime: Duration = .seconds(5)
     /// The time after which a client that no reader needs is closed.
     private static let idle: DispatchTimeInterval = .seconds(5)
+    /// The time between two tries after a failure.
+    private static let pause: DispatchTimeInterval = .seconds(1)
     private static let maximumSliceCount = 4
     private static let sliceTime: Int64 = 200_000_000
     /// The bytes that a partition gives at a time.
@@ -24,27 +26,35 @@ final class BackReader {
 
     private let configuration: ResultFeed.Configuration
     private let memory: FeedMemory
+    private let onNews: @Sendable () -> Void
     private var reader: RangeReader?
     private var slices: [Slice] = []
     private var waiting: [FeedRequest] = []
     private var searches: [FeedSearch] = []
+    /// True from a failure on until Kafka answers again.
+    private var hasFailed = false
 
-    init(_ configuration: ResultFeed.Configuration, memory: FeedMemory) {
-        (self.configuration, self.memory) = (configuration, memory)
+    init(_ configuration: ResultFeed.Configuration, memory: FeedMemory, onNews: @escaping @Sendable () -> Void) {
+        (self.configuration, self.memory, self.onNews) = (configuration, memory, onNews)
     }
 
-    /// Serves until the feed is closed.
+    /// Serves until the feed is closed. After a failure it tries by itself, so that readers hear of the end of it.
     func run() {
         while true {
-            admit(within: waiting.isEmpty ? Self.idle : .seconds(0))
+            admit(within: waiting.isEmpty ? (hasFailed ? Self.pause : Self.idle) : .seconds(0))
             if memory.isClosed { return failAll(with: .closed) }
-            guard !waiting.isEmpty || !searches.isEmpty else {
+            guard hasFailed || !waiting.isEmpty || !searches.isEmpty else {
                 (reader, slices) = (nil, [])
                 continue
             }
             do throws(KafkaError) {
                 try takeTurn()
+                guard hasFailed else { continue }
+                hasFailed = false
+                memory.note(nil)
+                onNews()
             } catch {
+                hasFailed = true
                 memory.note(error)
                 (reader, slices) = (nil, [])
                 // Those who came meanwhile need not wait for the next failure.
@@ -79,6 +89,9 @@ final class BackReader {
 
     /// Answers whom it can, and reads one slice for the reader who has waited longest.
     private func takeTurn() throws(KafkaError) {
+        forgetSlices()
+        waiting = waiting.compactMap { serveFromSlices($0) }
+        guard hasFailed || !waiting.isEmpty || !searches.isEmpty else { return }
         let deadline = ContinuousClock.now + configuration.patience
         let reader = try openReader()
         let bounds = try reader.bounds(of: configuration.topic, timeout: configuration.patience)
@@ -106,12 +119,16 @@ final class BackReader {
         return new
     }
 
-    private func forgetSlices(beyond bounds: [Range<Int64>]) {
+    private func forgetSlices() {
         let now = MonotonicTime.now()
+        slices.removeAll { now >= $0.time.advanced(by: Self.memoryTime) }
+    }
+
+    /// Forgets slices of a topic that was made again.
+    private func forgetSlices(beyond bounds: [Range<Int64>]) {
         slices.removeAll { slice in
             let windows = slice.records.windows
-            return now >= slice.time.advanced(by: Self.memoryTime) || windows.count != bounds.count
-                || zip(windows, bounds).contains { $0.upperBound > $1.upperBound }
+            return windows.count != bounds.count || zip(windows, bounds).contains { $0.upperBound > $1.upperBound }
         }
     }
 
@@ -139,15 +156,21 @@ final class BackReader {
             answer(request, with: .failure(.gone(first: first)))
             return nil
         }
-        for slice in slices {
-            guard let left = serve(request, from: slice.records) else { return nil }
-            request = left
-        }
+        guard let request = serveFromSlices(request) else { return nil }
         guard request.findMissing(in: bounds, besides: windows).isEmpty else { return request }
         // Memory may have moved on meanwhile. The reader asks again then.
         let reading = memory.readChecked(request) ?? FeedReading(records: [], places: request.places, isAtEnd: false)
         answer(request, with: .success(reading))
         return nil
+    }
+
+    private func serveFromSlices(_ request: FeedRequest) -> FeedRequest? {
+        var request = request
+        for slice in slices {
+            guard let left = serve(request, from: slice.records) else { return nil }
+            request = left
+        }
+        return request
     }
 
     /// Answers a reader for whom there is something in a slice. Otherwise it waits on, behind the slice.

@@ -46,7 +46,8 @@ public final class ResultFeed: Sendable {
     ///
     /// - Parameters:
     ///   - configuration: The topic and the limits.
-    ///   - onNews: Called in its thread when there are new records, or the topic is read again after it was not. It must not block.
+    ///   - onNews: Called in a thread of the feed when there are new records, or the topic is read again after it was not. It must not
+    ///     block.
     public init(_ configuration: Configuration, onNews: @escaping @Sendable () -> Void) {
         (self.configuration, self.onNews) = (configuration, onNews)
         memory = FeedMemory(configuration)
@@ -111,8 +112,8 @@ public final class ResultFeed: Sendable {
         live.start(named: "pushfan-feed") { [configuration, memory, onNews] in
             LiveReader(configuration: configuration, memory: memory, onNews: onNews).run()
         }
-        back.start(named: "pushfan-feed-back") { [configuration, memory] in
-            BackReader(configuration, memory: memory).run()
+        back.start(named: "pushfan-slices") { [configuration, memory, onNews] in
+            BackReader(configuration, memory: memory, onNews: onNews).run()
         }
     }
 }

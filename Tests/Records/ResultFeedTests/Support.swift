@@ -1,5 +1,4 @@
 import Kafka
-import Publishing
 import TestSupport
 import Testing
 
