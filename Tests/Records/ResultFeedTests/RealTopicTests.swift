@@ -76,7 +76,7 @@ import Testing
         try make()
         let producer = try Producer(kafka, transactionalID: nil)
         defer { producer.close(timeout: .seconds(5)) }
-        let start: Int64 = 1_700_000_000_000
+        let start = Int64(Date().timeIntervalSince1970 * 1000) - 60_000
         try write(0..<5, by: producer, at: start)
         let feed = openFeed()
         defer { feed.close() }
