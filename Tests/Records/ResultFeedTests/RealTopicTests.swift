@@ -32,11 +32,11 @@ import Testing
         return ResultFeed(configuration) {}
     }
 
-    private func write(_ ids: Range<Int>, by producer: Producer, at time: Int64? = nil) throws {
+    private func write(_ ids: Range<Int>, by producer: Producer, to partition: Int32 = 0, at time: Int64? = nil) throws {
         let handle = try producer.topic(named: topic.name)
         for id in ids {
             try producer.produce(
-                to: handle, partition: 0, key: Array("\(id)".utf8).span, value: makeJSON("\(id)").span,
+                to: handle, partition: partition, key: Array("\(id)".utf8).span, value: makeJSON("\(id)").span,
                 timestamp: time.map { $0 + Int64(id) * 1000 })
         }
         try producer.flush(timeout: farDeadline)
@@ -83,6 +83,29 @@ import Testing
         for (time, offset) in [(start, 0), (start + 1, 1), (start + 4000, 4), (start + 4001, 5), (-7, 0)] as [(Int64, Int64)] {
             #expect(try feed.findPlaces(since: time).offsets == [0: offset])
         }
+    }
+
+    /// A reader finds a new partition by its name at once, and without it when the feed has looked for partitions.
+    @Test(arguments: [false, true]) func aPartitionThatWasAddedIsReadFromItsBeginning(onlyNamed: Bool) throws {
+        try make()
+        let producer = try Producer(kafka, transactionalID: nil)
+        defer { producer.close(timeout: .seconds(5)) }
+        try write(0..<2, by: producer)
+        let feed = openFeed { $0.refreshInterval = onlyNamed ? farDeadline : .milliseconds(200) }
+        defer { feed.close() }
+        #expect(try feed.readAll(2, from: FeedPlaces()).map(\.key) == ["0", "1"])
+        try TopicAdmin(kafka).grow(topic: topic.name, to: 2, timeout: farDeadline)
+        // A producer that knows the partition may be some seconds away.
+        let other = try Producer(kafka, transactionalID: nil)
+        defer { other.close(timeout: .seconds(5)) }
+        try #require(
+            eventually {
+                let handle = try #require(try other.warmUp(topics: [topic.name], timeout: farDeadline).first)
+                return try other.partitionCount(of: handle, timeout: farDeadline) == 2
+            })
+        try write(2..<5, by: other, to: 1)
+        let places = onlyNamed ? FeedPlaces([0: 2, 1: 0]) : FeedPlaces([0: 2])
+        #expect(try feed.readAll(3, from: places, onlyNamed: onlyNamed).map(\.key) == ["2", "3", "4"])
     }
 
     @Test func aPlaceInATopicThatWasMadeAgainIsGoneAndReadingGoesOnAtItsBeginning() throws {
