@@ -107,7 +107,9 @@ extension ConnectionPool {
         var text = said.isEmpty ? String(cString: curl_easy_strerror(code)) : said
         if let proxy = connector.proxy { text = "through the proxy \(proxy): \(proxy.redacting(text))" }
         var reason = TransportFailure.Cause(connecting: code, usesProxy: connector.proxy != nil)
-        if connection.addresses.areAllRefused { (reason, text) = (.addressRefused, "each of its addresses is one that may not be called") }
+        if connection.addresses.areAllRefused {
+            (reason, text) = (.addressRefused, "each of its addresses is one that may not be called")
+        }
         drop(connection)
         if let exchange = waiting.popFirst() { fail(exchange, because: reason, code: code, text: text) }
     }

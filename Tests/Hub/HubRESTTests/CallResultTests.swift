@@ -19,7 +19,8 @@ struct CallResultTests {
 
     @Test(
         arguments: [
-            (.resolve, .transient, .dnsFailed), (.addressRefused, .transient, .connectFailed), (.proxy, .transient, .connectFailed), (.connect, .transient, .connectFailed),
+            (.resolve, .transient, .dnsFailed), (.addressRefused, .transient, .connectFailed),
+            (.proxy, .transient, .connectFailed), (.connect, .transient, .connectFailed),
             (.connectTimeout, .transient, .connectFailed), (.tls, .transient, .tlsFailed), (.certificate, .transient, .tlsFailed),
             (.sendFailed, .transient, .connectFailed), (.timeout, .transient, .connectFailed),
             (.reset, .transient, .connectFailed),
