@@ -131,6 +131,11 @@ extension ConnectionPool {
     }
 
     private func invalidAnswer(_ connection: Connection, because fault: AnswerFault) {
+        if fault == .bodyTooLarge, configuration.dropsLargeBodies {
+            connection.parser.answer.bodyRange = 0..<0
+            connection.parser.answer.keepsAlive = false
+            return finish(connection, mayReuse: false)
+        }
         fail(
             connection, because: fault.isTooLarge ? .answerTooLarge : .invalidAnswer(fault),
             text: "invalid answer: \(fault.rawValue)")
