@@ -132,8 +132,7 @@ extension ConnectionPool {
 
     private func invalidAnswer(_ connection: Connection, because fault: AnswerFault) {
         if fault == .bodyTooLarge, configuration.dropsLargeBodies {
-            connection.parser.answer.bodyRange = 0..<0
-            connection.parser.answer.keepsAlive = false
+            connection.parser.dropBody()
             return finish(connection, mayReuse: false)
         }
         fail(
