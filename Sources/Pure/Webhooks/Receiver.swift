@@ -1,7 +1,7 @@
 public import ResultQuery
 
 /// A receiver of callbacks, as its file says it.
-public struct Receiver: Sendable {
+public struct Receiver: Sendable, Equatable {
     /// The form of a body.
     public enum Form: String, Sendable, CaseIterable {
         /// As on the results topic.
