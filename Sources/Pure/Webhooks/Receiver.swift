@@ -12,11 +12,11 @@ public struct Receiver: Sendable, Equatable {
 
     /// Its name: letters, digits, `.`, `_` and `-`, 1 to 100.
     public var name: String
-    /// Where results go.
+    /// The address that results go to.
     public var url: ReceiverURL
     /// The secrets whose signatures are sent, 1 or 2.
     public var secrets: [WebhookSecret]
-    /// What it wants, or nil for all.
+    /// The filter for the results that it wants, or nil for all.
     public var filter: ResultFilter?
     /// The kinds that it wants, of `final`, `interim` and `outcome`.
     public var kinds: Set<String> = ["final", "outcome"]

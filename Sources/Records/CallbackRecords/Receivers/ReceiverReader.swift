@@ -26,25 +26,27 @@ struct ReceiverReader {
     /// Reads it. Nil where it has no name, address or secret that can be used, for a fault that was noted.
     mutating func read() -> ReceiversFile.Plan? {
         guard case .mapping(let all) = node.value else {
-            note(nil, "expected the keys of a receiver")
+            note(nil, saying: "expected the keys of a receiver")
             return nil
         }
         let entries = all.filter { !$0.node.isAbsent }
         name = entries.first { $0.key == "name" }.flatMap { $0.node.text }.flatMap { Self.isName($0) ? $0 : nil }
-        for key in ["name", "url"] where !entries.contains(where: { $0.key == key }) { note(nil, "the key \(key) is missing") }
+        for key in ["name", "url"] where !entries.contains(where: { $0.key == key }) {
+            note(nil, saying: "the key \(key) is missing")
+        }
         let givers = entries.filter { $0.key.hasPrefix("secret") && Self.keys.contains($0.key) }
-        if givers.count != 1 { note(givers.last, "expected either secrets or secrets_file") }
+        if givers.count != 1 { note(givers.last, saying: "expected either secrets or secrets_file") }
         var url: ReceiverURL?
         var receiver = Receiver(
             name: name ?? "", url: ReceiverURL(isSecure: true, host: "", port: 443, target: "/"), secrets: [])
         var file: String?
         for entry in entries {
             switch entry.key {
-            case "name": if name == nil { note(entry, "expected 1 to 100 letters, digits, '.', '_' and '-'") }
+            case "name": if name == nil { note(entry, saying: "expected 1 to 100 letters, digits, '.', '_' and '-'") }
             case "url": url = readURL(entry)
             case "secrets": receiver.secrets = readSecrets(entry)
-            case "secret_file", "secrets_file": file = value(of: entry, \.path, else: YAMLNode.pathRule)
-            default: readWish(entry, of: &receiver)
+            case "secret_file", "secrets_file": file = value(of: entry, by: \.path, else: YAMLNode.pathRule)
+            default: readTerm(entry, of: &receiver)
             }
         }
         guard let url, name != nil else { return nil }
@@ -54,12 +56,12 @@ struct ReceiverReader {
 
     private mutating func readURL(_ entry: YAMLNode.Entry) -> ReceiverURL? {
         guard let url = entry.node.text.flatMap(ReceiverURL.init) else {
-            note(entry, "expected https://, a host, and a path without user, fragment or unescaped characters")
+            note(entry, saying: "expected https://, a host, and a path without user, fragment or unescaped characters")
             return nil
         }
-        if !url.isSecure, !common.allowsPlain { note(entry, "expected https://, for allow_plain is not true") }
+        if !url.isSecure, !common.allowsPlain { note(entry, saying: "expected https://, for allow_plain is not true") }
         if let address = NumericAddress(url.host), AddressGuard(allowed: common.allowedNetworks).refuses(address) {
-            note(entry, "this address is not of the open internet, and allowed_networks has no network with it")
+            note(entry, saying: "this address is not of the open internet, and allowed_networks has no network with it")
         }
         return url
     }
@@ -68,60 +70,62 @@ struct ReceiverReader {
         let texts = entry.node.texts ?? []
         let secrets = texts.compactMap(WebhookSecret.init)
         if !(1...ReceiversReader.secretLimit).contains(texts.count) {
-            note(entry, "expected one secret or two")
+            note(entry, saying: "expected one secret or two")
         } else if secrets.count < texts.count {
-            note(entry, ReceiversReader.secretRule)
+            note(entry, saying: ReceiversReader.secretRule)
         }
         return secrets
     }
 
-    /// Reads what it wants, and how it is called.
-    private mutating func readWish(_ entry: YAMLNode.Entry, of receiver: inout Receiver) {
+    /// Reads a term of the results that it wants, or of its calls.
+    private mutating func readTerm(_ entry: YAMLNode.Entry, of receiver: inout Receiver) {
         switch entry.key {
         case "filter": receiver.filter = readFilter(entry)
         case "kinds":
             let kinds = Set(entry.node.texts ?? [])
             guard !kinds.isEmpty, kinds.isSubset(of: Self.kinds) else {
-                return note(entry, "expected a list of \(Self.kinds.joined(separator: ", "))")
+                return note(entry, saying: "expected a list of \(Self.kinds.joined(separator: ", "))")
             }
             receiver.kinds = kinds
-        case "tenant": receiver.tenant = value(of: entry, { Self.visible($0.text) }, else: "expected 1 to 256 visible characters")
+        case "tenant":
+            receiver.tenant = value(of: entry, by: { Self.visible($0.text) }, else: "expected 1 to 256 visible characters")
         case "sources":
             let sources = (entry.node.texts ?? []).compactMap(Self.visible)
             guard !sources.isEmpty, sources.count == entry.node.texts?.count, sources.count <= Self.sourceLimit else {
-                return note(entry, "expected 1 to \(Self.sourceLimit) sources of 1 to 256 visible characters")
+                return note(entry, saying: "expected 1 to \(Self.sourceLimit) sources of 1 to 256 visible characters")
             }
             receiver.sources = Set(sources)
         case "form":
             let forms = Receiver.Form.allCases.map(\.rawValue).joined(separator: " or ")
-            receiver.form = value(of: entry, { $0.text.flatMap(Receiver.Form.init) }, else: "expected \(forms)") ?? .result
+            receiver.form = value(of: entry, by: { $0.text.flatMap(Receiver.Form.init) }, else: "expected \(forms)") ?? .result
         case "rate":
-            receiver.rate = value(of: entry, { Self.rate($0.text) }, else: "expected calls per second, 0.1 to 1000000")
+            receiver.rate = value(of: entry, by: { Self.rate($0.text) }, else: "expected calls per second, 0.1 to 1000000")
         case "in_flight":
-            receiver.inFlight = value(of: entry, { Self.flights($0.text) }, else: "expected 1 to 1000 calls") ?? receiver.inFlight
+            let count = value(of: entry, by: { Self.flights($0.text) }, else: "expected 1 to 1000 calls")
+            receiver.inFlight = count ?? receiver.inFlight
         case "timeout": receiver.timeout = duration(entry, in: Self.timeouts) ?? receiver.timeout
         case "give_up_after": receiver.giveUpAfter = duration(entry, in: Self.patience) ?? receiver.giveUpAfter
-        default: note(nil, Self.unknown(entry.key, among: Self.keys), line: entry.mark.line)
+        default: note(nil, saying: Self.unknown(entry.key, among: Self.keys), line: entry.mark.line)
         }
     }
 
     private mutating func readFilter(_ entry: YAMLNode.Entry) -> ResultFilter? {
         guard let text = entry.node.text else {
-            note(entry, "expected text")
+            note(entry, saying: "expected text")
             return nil
         }
         do throws(FilterError) {
             let filter = try ResultFilter(text, now: 0)
             if filter.isAboutRequests {
-                note(entry, "a word or text of a request is no part of a result; expected fields such as state:failed")
+                note(entry, saying: "a word or text of a request is no part of a result; expected fields such as state:failed")
             } else if filter.since != nil || filter.until != nil {
-                note(entry, "a receiver gets results as they come, so that no time can be in its filter")
+                note(entry, saying: "a receiver gets results as they come, so that no time can be in its filter")
             } else if filter.asksForOpen {
-                note(entry, "a state of requests that have no result yet")
+                note(entry, saying: "a state of requests that have no result yet")
             }
             return filter
         } catch {
-            note(entry, "position \(error.position) \(error.reason)")
+            note(entry, saying: "position \(error.position) \(error.reason)")
             return nil
         }
     }
@@ -130,19 +134,19 @@ struct ReceiverReader {
         let bounds = "\(WrittenDuration.text(range.lowerBound)) to \(WrittenDuration.text(range.upperBound))"
         let read = { (node: YAMLNode) in node.text.flatMap(WrittenDuration.init)?.duration }
         return value(
-            of: entry, { read($0).flatMap { range.contains($0) ? $0.wholeMilliseconds : nil } },
+            of: entry, by: { read($0).flatMap { range.contains($0) ? $0.wholeMilliseconds : nil } },
             else: "expected \(bounds), a whole number and ms, s, m or h")
     }
 
     private mutating func value<Value>(
-        of entry: YAMLNode.Entry, _ read: (YAMLNode) -> Value?, else sentence: String
+        of entry: YAMLNode.Entry, by read: (YAMLNode) -> Value?, else sentence: String
     ) -> Value? {
         let value = read(entry.node)
-        if value == nil { note(entry, sentence) }
+        if value == nil { note(entry, saying: sentence) }
         return value
     }
 
-    private mutating func note(_ entry: YAMLNode.Entry?, _ sentence: String, line: Int? = nil) {
+    private mutating func note(_ entry: YAMLNode.Entry?, saying sentence: String, line: Int? = nil) {
         let place = [name, entry?.key].compactMap(\.self).joined(separator: ", ")
         faults.append(
             .init(line: line ?? (entry?.mark ?? node.mark).line, place: place.isEmpty ? nil : place, sentence: sentence))

@@ -41,18 +41,20 @@ struct ReceiversReader {
         switch entry.key {
         case "allowed_networks":
             guard let texts = entry.node.texts, texts.count <= Self.listLimit else {
-                return note(entry, "expected a list of at most \(Self.listLimit) networks")
+                return note(entry, saying: "expected a list of at most \(Self.listLimit) networks")
             }
             let networks = texts.compactMap(NetworkRange.init)
             if networks.count < texts.count {
-                note(entry, "expected networks such as 10.1.0.0/16, without a bit behind the length")
+                note(entry, saying: "expected networks such as 10.1.0.0/16, without a bit behind the length")
             }
             common.allowedNetworks = networks
         case "allow_plain":
-            guard let isAllowed = entry.node.text.flatMap({ Bool($0) }) else { return note(entry, "expected true or false") }
+            guard let isAllowed = entry.node.text.flatMap({ Bool($0) }) else {
+                return note(entry, saying: "expected true or false")
+            }
             common.allowsPlain = isAllowed
         case "ca_file":
-            guard let path = entry.node.path else { return note(entry, YAMLNode.pathRule) }
+            guard let path = entry.node.path else { return note(entry, saying: YAMLNode.pathRule) }
             common.caFile = path
         default:
             faults.append(.init(line: entry.mark.line, place: nil, sentence: ReceiverReader.unknown(entry.key, among: Self.keys)))
@@ -62,7 +64,7 @@ struct ReceiversReader {
     private mutating func readReceivers(_ entry: YAMLNode.Entry) {
         if entry.node.isAbsent { return }
         guard case .sequence(let nodes) = entry.node.value, nodes.count <= ReceiversFile.maximumReceiverCount else {
-            return note(entry, "expected a list of at most \(ReceiversFile.maximumReceiverCount) receivers")
+            return note(entry, saying: "expected a list of at most \(ReceiversFile.maximumReceiverCount) receivers")
         }
         for node in nodes {
             var reader = ReceiverReader(node, within: common)
@@ -77,7 +79,7 @@ struct ReceiversReader {
         }
     }
 
-    private mutating func note(_ entry: YAMLNode.Entry, _ sentence: String) {
+    private mutating func note(_ entry: YAMLNode.Entry, saying sentence: String) {
         faults.append(.init(line: entry.mark.line, place: entry.key, sentence: sentence))
     }
 }
