@@ -29,9 +29,12 @@ struct ReceiverReader {
             note(nil, saying: "expected the keys of a receiver")
             return nil
         }
-        let entries = all.filter { !$0.node.isAbsent }
+        let empty = all.filter { $0.node.isAbsent && Self.keys.contains($0.key) }
+        let entries = all.filter { entry in !empty.contains { $0.key == entry.key } }
         name = entries.first { $0.key == "name" }.flatMap { $0.node.text }.flatMap { Self.isName($0) ? $0 : nil }
-        for key in ["name", "url"] where !entries.contains(where: { $0.key == key }) {
+        // A term that lost its value to a mistake must not open the receiver to everything.
+        for entry in empty { note(entry, saying: "there is no value") }
+        for key in ["name", "url"] where !all.contains(where: { $0.key == key }) {
             note(nil, saying: "the key \(key) is missing")
         }
         let givers = entries.filter { $0.key.hasPrefix("secret") && Self.keys.contains($0.key) }
@@ -110,7 +113,7 @@ struct ReceiverReader {
     }
 
     private mutating func readFilter(_ entry: YAMLNode.Entry) -> ResultFilter? {
-        guard let text = entry.node.text else {
+        guard let text = entry.node.text, !text.allSatisfy(\.isWhitespace) else {
             note(entry, saying: "expected text")
             return nil
         }

@@ -83,7 +83,8 @@ import Webhooks
                 "line 5: orders, filter: a receiver gets results as they come, so that no time can be in its filter"
             ),
             ("filter: 'state:waiting'", "line 5: orders, filter: a state of requests that have no result yet"),
-            ("filter: [a]", "line 5: orders, filter: expected text"),
+            ("tenant:", "line 5: orders, tenant: there is no value"), ("filter: ~", "line 5: orders, filter: there is no value"),
+            ("filter: ' '", "line 5: orders, filter: expected text"), ("filter: [a]", "line 5: orders, filter: expected text"),
             ("kinds: [last]", "line 5: orders, kinds: expected a list of final, interim, outcome"),
             ("kinds: []", "line 5: orders, kinds: expected a list of final, interim, outcome"),
             ("tenant: ''", "line 5: orders, tenant: expected 1 to 256 visible characters"),
