@@ -1,7 +1,7 @@
 public import ResultQuery
 
 /// A receiver of callbacks, as its file says it.
-public struct Receiver: Sendable {
+public struct Receiver: Sendable, Equatable {
     /// The form of a body.
     public enum Form: String, Sendable, CaseIterable {
         /// As on the results topic.
@@ -12,11 +12,11 @@ public struct Receiver: Sendable {
 
     /// Its name: letters, digits, `.`, `_` and `-`, 1 to 100.
     public var name: String
-    /// Where results go.
+    /// The address that results go to.
     public var url: ReceiverURL
     /// The secrets whose signatures are sent, 1 or 2.
     public var secrets: [WebhookSecret]
-    /// What it wants, or nil for all.
+    /// The filter for the results that it wants, or nil for all.
     public var filter: ResultFilter?
     /// The kinds that it wants, of `final`, `interim` and `outcome`.
     public var kinds: Set<String> = ["final", "outcome"]
@@ -39,30 +39,4 @@ public struct Receiver: Sendable {
     public init(name: String, url: ReceiverURL, secrets: [WebhookSecret]) {
         (self.name, self.url, self.secrets) = (name, url, secrets)
     }
-}
-
-/// An address of a receiver.
-public struct ReceiverURL: Sendable, Hashable {
-    /// True for https.
-    public let isSecure: Bool
-    /// The host: a name, or an address without brackets.
-    public let host: String
-    /// The port.
-    public let port: UInt16
-    /// Path and query.
-    public let target: String
-
-    /// An address of these parts.
-    public init(isSecure: Bool, host: String, port: UInt16, target: String) {
-        (self.isSecure, self.host, self.port, self.target) = (isSecure, host, port, target)
-    }
-}
-
-/// A secret of Standard Webhooks 1.0: `whsec_` and 24 to 64 bytes in base64.
-public struct WebhookSecret: Sendable, Hashable {
-    /// The bytes of the key.
-    public let key: [UInt8]
-
-    /// Reads a secret, or returns nil for a text that is none.
-    public init?(_ text: String) { return nil }
 }

@@ -81,6 +81,17 @@ import Testing
         #expect(failure(Array("[\(String(repeating: "1,", count: 20_000))1]".utf8))?.contains("more than 10000 values") == true)
     }
 
+    @Test func aCallerMayAllowMoreValuesAndBytes() throws {
+        let text = Array("[\(String(repeating: "1,", count: 20_000))1]".utf8)
+        guard case .sequence(let nodes) = try YAMLReader.read(text, nodeLimit: 20_002).value else {
+            Issue.record("not a sequence")
+            return
+        }
+        #expect(nodes.count == 20_001)
+        #expect(throws: YAMLError.self) { _ = try YAMLReader.read(text, nodeLimit: 20_001) }
+        #expect(throws: YAMLError.self) { _ = try YAMLReader.read(text, byteLimit: text.count - 1, nodeLimit: 20_002) }
+    }
+
     @Test func largestAllowedDocumentIsRead() throws {
         let items = "[" + String(repeating: "1,", count: YAMLReader.nodeLimit - 2) + "1]"
         guard case .sequence(let nodes) = try YAMLReader.read(Array(items.utf8)).value else {
