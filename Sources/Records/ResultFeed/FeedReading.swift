@@ -28,7 +28,7 @@ public struct FeedReading: Sendable {
 
 /// The reason for which nothing was read.
 public enum FeedFailure: Error, Sendable {
-    /// Retention has passed the place, or the topic was made anew. `first` is the first place that is left.
+    /// Retention has passed the place, or the topic was made again. `first` is the first place that is left.
     case gone(first: FeedPlaces)
     /// Kafka does not answer, or not yet.
     case unreachable(KafkaError)
