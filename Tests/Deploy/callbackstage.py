@@ -45,7 +45,7 @@ class Stage:
             "PUSHFAN_HUB_NAME": "hub", "PUSHFAN_HUB_CONNECTION_STRING": self.hub.connection,
             "PUSHFAN_CALLBACKS_RECEIVERS_FILE": str(self.folder / "receivers.yaml"), "no_proxy": "127.0.0.1,localhost",
         }
-        self.command("topics", "create", "--partitions", PARTITIONS, "--replication-factor", 1)
+        self.command("topics", "create", "--partitions", PARTITIONS)
 
     def __enter__(self):
         return self
