@@ -26,13 +26,13 @@ def kept(name, needed, make, suffix=""):
     return place
 
 
-def python_with(package):
-    """A Python that has this package of PyPI, named with its version."""
+def python_with(*packages):
+    """A Python that has these packages of PyPI, named with their versions. The first names the place."""
     def make(folder):
         for command in ([sys.executable, "-m", "venv", folder],
-                        [folder / "bin/python", "-m", "pip", "install", "--quiet", "--retries", "1", "--timeout", "20", package]):
+                        [folder / "bin/python", "-m", "pip", "install", "--quiet", "--retries", "1", "--timeout", "20", *packages]):
             done = run(*command, timeout=600)
             if done.returncode:
-                raise Skip(f"{package} cannot be installed: {(done.said.strip().splitlines() or ['it says nothing'])[-1]}")
+                raise Skip(f"{' '.join(packages)} cannot be installed: {(done.said.strip().splitlines() or ['it says nothing'])[-1]}")
     # An environment finds its packages by the place of its program, so it may be renamed.
-    return kept(f"python/{package.partition('[')[0].partition('=')[0]}", f"{package} {sys.version}", make) / "bin/python"
+    return kept(f"python/{packages[0].partition('[')[0].partition('=')[0]}", f"{' '.join(packages)} {sys.version}", make) / "bin/python"

@@ -42,6 +42,9 @@ static const unsigned char Gateway[] = {
 static const unsigned char Publish[] = {
 #embed "../../Commands/PushFan/PushFan.docc/Publish.md"
 };
+static const unsigned char Callbacks[] = {
+#embed "../../Commands/PushFan/PushFan.docc/Callbacks.md"
+};
 static const unsigned char Console[] = {
 #embed "../../Commands/PushFan/PushFan.docc/Console.md"
 };
@@ -100,7 +103,7 @@ static const unsigned char Contributing[] = {
 static const struct pushfan_page pages[] = {
   PAGE(RequestPath), PAGE(Scheduling), PAGE(Requests), PAGE(LargeRequests), PAGE(Schemas),
   PAGE(Results), PAGE(Outcomes), PAGE(Replay), PAGE(Configuration),
-  PAGE(Hubs), PAGE(HubProtocol), PAGE(Gateway), PAGE(Publish),
+  PAGE(Hubs), PAGE(HubProtocol), PAGE(Gateway), PAGE(Publish), PAGE(Callbacks),
   PAGE(Console), PAGE(Install), PAGE(Operations), PAGE(Monitoring), PAGE(Paged), PAGE(Kubernetes), PAGE(Guarantees), PAGE(Failures), PAGE(ExitCodes),
   PAGE(Emulator), PAGE(Measuring), PAGE(Developing), PAGE(Kafka),
   PAGE(Glossary), PAGE(Upgrading), PAGE(Changelog), PAGE(Contributing),

@@ -2,7 +2,7 @@
 public struct CallbackTopics: Sendable, Equatable {
     /// The topic of results.
     public var results: String
-    /// What receivers are told to do, and what became of them: compacted, by receiver.
+    /// What receivers shall do, and what became of them: compacted, by receiver.
     public var states: String
     /// What a receiver did not take: by receiver.
     public var deadLetters: String
