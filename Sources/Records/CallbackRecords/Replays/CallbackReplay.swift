@@ -59,7 +59,9 @@ package struct CallbackReplay: Sendable {
     ) throws(JobFailure) -> Counts {
         let source = if case .results = choice { topics.results } else { topics.deadLetters }
         let scan = TopicScan(context, topic: source)
-        guard let reader = try scan.openIfThere(.time(since), until.map { .time($0) } ?? .end) else { return Counts() }
+        let start = since > 0 ? TopicReader.Start.time(since) : .beginning
+        let stop = until.map { TopicReader.Stop.time($0) } ?? .end
+        guard let reader = try scan.openIfThere(start, stop) else { return Counts() }
         defer { reader.close() }
         let outlet = isDry ? nil : try ReplayOutlet(topics.replays, receiver: choice.receiver, context: context)
         defer { outlet?.close() }

@@ -130,7 +130,7 @@ extension ReceiverStates {
     /// Looks whether the client works, and whether the topic has more partitions.
     private func look(at reader: TopicReader) throws(KafkaError) {
         while let event = reader.nextEvent() {
-            if case .error(let error) = event, error.isFatal { throw error }
+            if case .error(let error) = event, error.isFatal || error.isAuthentication { throw error }
         }
         try reader.refreshPartitions(timeout: .seconds(5))
     }
