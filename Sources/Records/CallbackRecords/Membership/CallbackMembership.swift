@@ -116,7 +116,7 @@ extension CallbackMembership {
             try consumer.unassign()
         case .error(let error):
             if error.isFatal || error.isFenced { throw error }
-            // Whether brokers answer is known elsewhere, and nothing would say here that they do again.
+            // Brokers that are away are known elsewhere, and no event would say that they are back.
             if !error.isUnreachable { note(error) }
             guard isOurs, (try? consumer.group.metadata()) == nil else { return }
             isOurs = false

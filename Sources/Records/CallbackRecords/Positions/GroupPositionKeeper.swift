@@ -15,8 +15,8 @@ public final class GroupPositionKeeper: CallbackPositions {
     private let transactionalID: String?
     private let timeout: Duration
     private let calls = LimitedCalls(named: "pushfan-positions", limit: saveLimit, laterLimit: saveLimit)
-    /// Has the producer that writes, and is held while it does. Nothing else is locked meanwhile.
-    private let producer = Mutex<Producer?>(nil)
+    /// Protects the way to write, and is held while it is used. Nothing else is locked meanwhile.
+    private let outlet = Mutex(Outlet())
 
     /// A keeper that has asked nothing yet.
     ///
@@ -24,7 +24,7 @@ public final class GroupPositionKeeper: CallbackPositions {
     ///   - configuration: The brokers and the user's properties.
     ///   - topics: The names of the topics.
     ///   - transactionalID: A name of this process and no other, under which positions are written. Nil for brokers without transactions, where
-    ///     each save of a receiver makes a client.
+    ///     each save of a receiver makes a client, as it does on the embedded cluster.
     ///   - timeout: The longest wait for each answer.
     public init(
         _ configuration: KafkaConfiguration, topics: CallbackTopics, transactionalID: String?, timeout: Duration = .seconds(10)
@@ -74,27 +74,42 @@ public final class GroupPositionKeeper: CallbackPositions {
                 Commit(group: CallbackTopics.group(of: receiver), offsets: offsets.map { OffsetCommit($0.key, offset: $0.value) })
             }
         guard !commits.isEmpty else { return }
-        guard let transactionalID else {
-            for commit in commits { try MemberlessGroup(configuration, id: commit.group).commit(commit.offsets) }
-            return
-        }
-        try producer.withLock { producer throws(KafkaError) in
+        try outlet.withLock { outlet throws(KafkaError) in
+            guard let transactionalID, try !isEmbedded(&outlet) else {
+                for commit in commits { try MemberlessGroup(configuration, id: commit.group).commit(commit.offsets) }
+                return
+            }
             // After any error the next one is a new producer, which settles what this one left open.
-            let kept = producer.take()
-            let outlet = if let kept { kept } else { try Producer(configuration, transactionalID: transactionalID) }
-            try transact(commits, by: outlet, isNew: kept == nil)
-            if !outlet.isOutdated { producer = outlet }
+            let kept = outlet.producer.take()
+            let producer = if let kept { kept } else { try Producer(configuration, transactionalID: transactionalID) }
+            try transact(commits, by: producer, isNew: kept == nil)
+            if !producer.isOutdated { outlet.producer = producer }
         }
     }
 
     /// Frees the producer. A save afterwards makes another.
     public func close() {
-        let last = producer.withLock { $0.take() }
+        let last = outlet.withLock { $0.producer.take() }
         last?.close(timeout: .zero)
     }
 }
 
 extension GroupPositionKeeper {
+    /// The way to write.
+    private struct Outlet {
+        var producer: Producer?
+        /// True for the embedded cluster. Nil while that is not known.
+        var isEmbedded: Bool?
+    }
+
+    /// True for the embedded cluster, which confirms transactions and keeps nothing of them.
+    private func isEmbedded(_ outlet: inout Outlet) throws(KafkaError) -> Bool {
+        if let known = outlet.isEmbedded { return known }
+        let id = try TopicAdmin(configuration).describe(topics: [], timeout: timeout).clusterID
+        outlet.isEmbedded = id.map { MockCluster.isEmbedded(clusterID: $0) }
+        return outlet.isEmbedded ?? false
+    }
+
     /// The positions of a group that are committed together.
     private struct Commit: Sendable {
         let group: String

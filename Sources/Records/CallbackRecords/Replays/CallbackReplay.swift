@@ -11,9 +11,9 @@ package import Webhooks
 package struct CallbackReplay: Sendable {
     /// The results that are sent.
     package enum Choice: Sendable {
-        /// What the receiver did not take.
+        /// The dead letters of a receiver of this name.
         case deadLetters(of: String)
-        /// All that it wants, taken or not.
+        /// All results that a receiver wants, taken or not.
         case results(for: Receiver)
 
         /// The receiver's name.
@@ -65,27 +65,27 @@ package struct CallbackReplay: Sendable {
         defer { reader.close() }
         let outlet = isDry ? nil : try ReplayOutlet(topics.replays, receiver: choice.receiver, context: context)
         defer { outlet?.close() }
-        var pass = ReplayPass(outlet: outlet)
+        var sent = SentResults(outlet: outlet)
         switch choice {
         case .deadLetters(let name):
             var large: [CallbackDeadLetter] = []
             try scan.readOn(reader) { record in
                 guard let key = record.key, key.equals(name), let value = record.value else { return true }
                 let letter = CallbackDeadLetter(json: value)
-                if let letter, letter.result == nil { large.append(letter) } else { pass.take(letter, line: letter?.result) }
-                return pass.failure == nil
+                if let letter, letter.result == nil { large.append(letter) } else { sent.take(letter, line: letter?.result) }
+                return sent.failure == nil
             }
-            for letter in large where pass.failure == nil { pass.take(letter, line: try original(of: letter)) }
+            for letter in large where sent.failure == nil { sent.take(letter, line: try original(of: letter)) }
         case .results(let receiver):
             var interest = ReceiverInterest(receiver)
             try scan.readOn(reader) { record in
-                if let result = FeedRecord(record), interest.wants(result) { pass.take(result.line, of: result.resultID) }
-                return pass.failure == nil
+                if let result = FeedRecord(record), interest.wants(result) { sent.take(result.line, of: result.resultID) }
+                return sent.failure == nil
             }
         }
-        if let failure = pass.failure { throw failure }
+        if let failure = sent.failure { throw failure }
         try outlet?.finish()
-        return pass.counts
+        return sent.counts
     }
 
     /// The result of a dead letter that has no room for it, or nil if it is gone.
@@ -110,8 +110,8 @@ package struct CallbackReplay: Sendable {
     }
 }
 
-/// What a run has sent.
-private struct ReplayPass {
+/// The results that a run has sent.
+private struct SentResults {
     private(set) var counts = CallbackReplay.Counts()
     private(set) var failure: JobFailure?
     private let outlet: ReplayOutlet?

@@ -5,7 +5,7 @@ import Kafka
 package struct CallbackLag: Sendable {
     /// The longest time for the ages of what waits, which take a reading for each place in a partition.
     private static let ageLimit = Duration.seconds(1)
-    /// The longest wait for the settings of the topic, without which the rest is told.
+    /// The longest wait for the settings of the topic, without which the rest is known.
     private static let settingsLimit = Duration.seconds(2)
 
     private let context: JobContext
@@ -32,7 +32,7 @@ package struct CallbackLag: Sendable {
     private func find(_ receivers: [String]) throws(KafkaError) -> [CallbackStanding] {
         let admin = try TopicAdmin(context.kafka)
         let partitions = try partitions(admin)
-        let survey = GroupSurvey(receivers.map { CallbackTopics.group(of: $0) }, partitions: partitions, context: context)
+        let survey = PositionSurvey(receivers.map { CallbackTopics.group(of: $0) }, partitions: partitions, context: context)
         let positions = try survey.positions()
         // Ends are asked for last, so that no position lies behind them.
         let marks = try admin.watermarks(of: partitions, timeout: context.timeout)

@@ -44,6 +44,13 @@ import Testing
         #expect(try committed("idle") == [nil, nil, nil])
     }
 
+    @Test func theEmbeddedClusterKeepsPositionsWithoutTransactions() throws {
+        let keeper = GroupPositionKeeper(broker.kafka, topics: broker.topics, transactionalID: "callbacks", timeout: farDeadline)
+        defer { keeper.close() }
+        try keeper.save(["shop": [partition(1): 5]])
+        #expect(try committed("shop") == [nil, 5, nil])
+    }
+
     @Test func withoutItsTopicNothingIsSaid() throws {
         broker.cluster.setTopic(broker.topics.results, isMissing: true)
         let error = #expect(throws: KafkaError.self) { try keeper.load("shop", [partition(0)]) }
