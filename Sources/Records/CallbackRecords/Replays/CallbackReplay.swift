@@ -68,14 +68,16 @@ package struct CallbackReplay: Sendable {
         var sent = SentResults(outlet: outlet)
         switch choice {
         case .deadLetters(let name):
-            var large: [CallbackDeadLetter] = []
             try scan.readOn(reader) { record in
                 guard let key = record.key, key.equals(name), let value = record.value else { return true }
                 let letter = CallbackDeadLetter(json: value)
-                if let letter, letter.result == nil { large.append(letter) } else { sent.take(letter, line: letter?.result) }
+                do throws(JobFailure) {
+                    sent.take(letter, line: try letter.flatMap { letter throws(JobFailure) in try line(of: letter) })
+                } catch {
+                    sent.fail(error)
+                }
                 return sent.failure == nil
             }
-            for letter in large where sent.failure == nil { sent.take(letter, line: try original(of: letter)) }
         case .results(let receiver):
             var interest = ReceiverInterest(receiver)
             try scan.readOn(reader) { record in
@@ -88,8 +90,9 @@ package struct CallbackReplay: Sendable {
         return sent.counts
     }
 
-    /// The result of a dead letter that has no room for it, or nil if it is gone.
-    private func original(of letter: CallbackDeadLetter) throws(JobFailure) -> [UInt8]? {
+    /// The result of a dead letter, which is read from its place where the letter has no room for it. Nil if it is gone.
+    private func line(of letter: CallbackDeadLetter) throws(JobFailure) -> [UInt8]? {
+        if let result = letter.result { return result }
         var line: [UInt8]?
         let part = RangeReader.Part(letter.partition, offsets: letter.offset..<letter.offset + 1)
         do throws(KafkaError) {
@@ -119,6 +122,9 @@ private struct SentResults {
     private var known: Set<SIMD2<UInt64>> = []
 
     init(outlet: ReplayOutlet?) { self.outlet = outlet }
+
+    /// Notes that the run cannot go on.
+    mutating func fail(_ error: JobFailure) { failure = error }
 
     /// Sends the result of a dead letter. Without one of them it is unreadable.
     mutating func take(_ letter: CallbackDeadLetter?, line: [UInt8]?) {

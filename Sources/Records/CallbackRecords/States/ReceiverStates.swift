@@ -4,8 +4,8 @@ package import JobSupport
 public import Kafka
 import Synchronization
 
-/// Knows the state of each receiver: follows the topic of states in a thread of its own, from its beginning. While that topic is missing
-/// no receiver is paused.
+/// Knows the state of each receiver: follows the topic of states in a thread of its own, from its beginning. Where that topic is
+/// missing from the start, no receiver is paused.
 ///
 /// The thread ends with `close()`, and keeps this until then.
 public final class ReceiverStates: Sendable {

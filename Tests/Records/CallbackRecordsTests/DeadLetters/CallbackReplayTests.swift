@@ -51,7 +51,7 @@ import Webhooks
     }
 
     @Test func whatCannotBeReadIsCounted() throws {
-        for value in ["", "{}", "[1]"] { try broker.write(Array(value.utf8), to: broker.topics.deadLetters, key: "shop") }
+        for value in ["7", "{}", "[1]"] { try broker.write(Array(value.utf8), to: broker.topics.deadLetters, key: "shop") }
         let strange = CallbackDeadLetterTests.letter(line: Array("{}".utf8))
         try write(strange)
         #expect(try replay(.deadLetters(of: "shop")) == .init(found: 0, written: 0, unreadable: 4))

@@ -30,7 +30,7 @@ import Testing
         let broker = try CallbackBroker()
         let paused = ReceiverState(paused: true, at: CallbackBroker.now)
         try broker.write(paused.json(of: "shop"), to: broker.topics.states, key: "shop")
-        for value in ["", "{}", "\u{0}", "[1]"] { try broker.write(Array(value.utf8), to: broker.topics.states, key: "shop") }
+        for value in ["7", "{}", "\u{0}", "[1]"] { try broker.write(Array(value.utf8), to: broker.topics.states, key: "shop") }
         try broker.write(paused.json(of: "x"), to: broker.topics.states, key: String(repeating: "x", count: 1000))
         #expect(try ReceiverStates.read(broker.topics.states, by: broker.context) == ["shop": paused])
     }
