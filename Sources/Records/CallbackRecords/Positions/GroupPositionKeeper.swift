@@ -1,0 +1,184 @@
+import EventLoop
+public import Kafka
+import Synchronization
+
+/// Keeps positions as those of a consumer group for each receiver, which has no members, so that any lag exporter sees them.
+///
+/// One transaction commits the positions of all receivers: a client for each group would be a handful of threads for each. Its calls block.
+/// Any thread may load, and saves follow one another.
+public final class GroupPositionKeeper: CallbackPositions {
+    /// The longest wait for a transaction. The library waits for ever for a coordinator that is away (page Kafka, "Calls that hang").
+    private static let saveLimit = Duration.seconds(20)
+    /// The time for which questions fail after one that brokers did not answer.
+    private static let failureLimit = Duration.seconds(5)
+    /// The time for which the partitions of results are known.
+    private static let resultsLimit = Duration.seconds(30)
+
+    private let configuration: KafkaConfiguration
+    private let topics: CallbackTopics
+    private let transactionalID: String?
+    private let timeout: Duration
+    private let calls = LimitedCalls(named: "pushfan-positions", limit: saveLimit, laterLimit: saveLimit)
+    /// Protects what was learnt by earlier questions. Nothing else is locked while it is held.
+    private let memory = Mutex(Memory())
+    /// Protects the way to write, and is held while it is used. Nothing else is locked meanwhile.
+    private let outlet = Mutex(Outlet())
+
+    /// A keeper that has asked nothing yet.
+    ///
+    /// - Parameters:
+    ///   - configuration: The brokers and the user's properties.
+    ///   - topics: The names of the topics.
+    ///   - transactionalID: A name of this process and no other, under which positions are written. Nil for brokers without transactions, where
+    ///     each save of a receiver makes a client, as it does on the embedded cluster.
+    ///   - timeout: The longest wait for each answer.
+    public init(
+        _ configuration: KafkaConfiguration, topics: CallbackTopics, transactionalID: String?, timeout: Duration = .seconds(10)
+    ) {
+        (self.configuration, self.topics, self.transactionalID, self.timeout) = (configuration, topics, transactionalID, timeout)
+    }
+
+    /// The place where a receiver goes on in each of the partitions. One that has no position anywhere in the topic of results begins at its
+    /// end, for the whole topic. A partition that came later, or of the other topic, begins at its first record.
+    /// What is found so is committed at once.
+    ///
+    /// Where brokers do not answer, the next questions fail at once for some seconds, so that those for many receivers do not add up.
+    public func load(_ receiver: String, _ partitions: [TopicPartition]) throws(KafkaError) -> [TopicPartition: Int64] {
+        if let failure = memory.withLock({ $0.failure }), ContinuousClock.now < failure.end { throw failure.error }
+        do throws(KafkaError) {
+            return try find(receiver, in: partitions)
+        } catch {
+            if error.isUnreachable { memory.withLock { $0.failure = (error, ContinuousClock.now + Self.failureLimit) } }
+            throw error
+        }
+    }
+
+    private func find(_ receiver: String, in partitions: [TopicPartition]) throws(KafkaError) -> [TopicPartition: Int64] {
+        let known = try partitions.allSatisfy { $0.topic != topics.results } ? [] : allResults()
+        let others = partitions.filter { !known.contains($0) }
+        let group = MemberlessGroup(configuration, id: CallbackTopics.group(of: receiver))
+        var found: [TopicPartition: Int64] = [:]
+        for offset in try group.committed(known + others, timeout: timeout) { found[offset.partition] = offset.offset }
+        let new = known.allSatisfy { found[$0] == nil } ? known : []
+        let late = partitions.filter { found[$0] == nil && !new.contains($0) }
+        guard !new.isEmpty || !late.isEmpty else { return found.filter { partitions.contains($0.key) } }
+        let starts = try starts(atEnd: new, atBeginning: late)
+        try save(receiver, starts)
+        return found.merging(starts) { $1 }.filter { partitions.contains($0.key) }
+    }
+
+    private func starts(
+        atEnd new: [TopicPartition], atBeginning late: [TopicPartition]
+    ) throws(KafkaError) -> [TopicPartition: Int64] {
+        let admin = try TopicAdmin(configuration)
+        // A client that knows no leaders waits long for the answers.
+        _ = try admin.describe(topics: Array(Set((new + late).map(\.topic))), timeout: timeout)
+        let ends = new.isEmpty ? [] : try admin.ends(of: new, timeout: timeout)
+        let firsts = late.isEmpty ? [] : try admin.beginnings(of: late, timeout: timeout)
+        return Dictionary(zip(new + late, ends + firsts)) { first, _ in first }
+    }
+
+    private func allResults() throws(KafkaError) -> [TopicPartition] {
+        if let known = memory.withLock({ $0.results }), ContinuousClock.now < known.end { return known.partitions }
+        switch try TopicAdmin(configuration).describe(topics: [topics.results], timeout: timeout).topics.first {
+        case .existing(let count):
+            let partitions = (0..<Int32(clamping: count)).map { TopicPartition(topic: topics.results, partition: $0) }
+            memory.withLock { $0.results = (partitions, ContinuousClock.now + Self.resultsLimit) }
+            return partitions
+        case .failed(let error): throw error
+        case .missing, nil: throw .unknownTopic(topics.results)
+        }
+    }
+
+    /// Keeps the positions of a receiver.
+    public func save(_ receiver: String, _ offsets: [TopicPartition: Int64]) throws(KafkaError) {
+        try save([receiver: offsets])
+    }
+
+    /// Keeps the positions of many receivers, all or none of them where brokers have transactions.
+    public func save(_ positions: [String: [TopicPartition: Int64]]) throws(KafkaError) {
+        let commits = positions.filter { !$0.value.isEmpty }
+            .map { receiver, offsets in
+                Commit(group: CallbackTopics.group(of: receiver), offsets: offsets.map { OffsetCommit($0.key, offset: $0.value) })
+            }
+        guard !commits.isEmpty else { return }
+        try outlet.withLock { outlet throws(KafkaError) in
+            guard let transactionalID, try !isEmbedded(&outlet) else {
+                for commit in commits { try MemberlessGroup(configuration, id: commit.group).commit(commit.offsets) }
+                return
+            }
+            // After any error the next one is a new producer, which settles what this one left open.
+            let kept = outlet.producer.take()
+            let producer = if let kept { kept } else { try Producer(configuration, transactionalID: transactionalID) }
+            try transact(commits, by: producer, isNew: kept == nil)
+            if !producer.isOutdated { outlet.producer = producer }
+        }
+    }
+
+    /// Frees the producer. A save afterwards makes another.
+    public func close() {
+        let last = outlet.withLock { $0.producer.take() }
+        last?.close(timeout: .zero)
+    }
+}
+
+extension GroupPositionKeeper {
+    /// The answers to earlier questions, each until it is out of date.
+    private struct Memory {
+        var results: (partitions: [TopicPartition], end: ContinuousClock.Instant)?
+        var failure: (error: KafkaError, end: ContinuousClock.Instant)?
+    }
+
+    /// The way to write.
+    private struct Outlet {
+        var producer: Producer?
+        /// True for the embedded cluster. Nil while that is not known.
+        var isEmbedded: Bool?
+    }
+
+    /// True for the embedded cluster, which confirms transactions and keeps nothing of them.
+    private func isEmbedded(_ outlet: inout Outlet) throws(KafkaError) -> Bool {
+        if let known = outlet.isEmbedded { return known }
+        let id = try TopicAdmin(configuration).describe(topics: [], timeout: timeout).clusterID
+        outlet.isEmbedded = id.map { MockCluster.isEmbedded(clusterID: $0) }
+        return outlet.isEmbedded ?? false
+    }
+
+    /// The positions of a group that are committed together.
+    private struct Commit: Sendable {
+        let group: String
+        let offsets: [OffsetCommit]
+    }
+
+    /// Commits in one transaction, in a thread that is left to itself where that takes too long.
+    private func transact(_ commits: [Commit], by producer: Producer, isNew: Bool) throws(KafkaError) {
+        let result = SharedResult()
+        let timeout = timeout
+        calls.make {
+            result.set { () throws(KafkaError) in
+                if isNew { try producer.initTransactions(timeout: timeout) }
+                try producer.beginTransaction()
+                for commit in commits {
+                    let group = try GroupMetadata(withoutMembers: commit.group)
+                    try producer.sendOffsets(commit.offsets, group: group, timeout: timeout)
+                }
+                try producer.commitTransaction(timeout: timeout)
+            }
+        }
+        guard let result = result.value else { throw .overlongTransaction }
+        try result.get()
+    }
+}
+
+/// The result of a call that another thread makes.
+private final class SharedResult: Sendable {
+    /// Protects the result. Nothing else is locked while it is held.
+    private let state = Mutex<Result<Void, KafkaError>?>(nil)
+
+    var value: Result<Void, KafkaError>? { state.withLock { $0 } }
+
+    func set(_ body: () throws(KafkaError) -> Void) {
+        let result = Result { () throws(KafkaError) in try body() }
+        state.withLock { $0 = result }
+    }
+}
