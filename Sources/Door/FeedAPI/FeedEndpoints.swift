@@ -46,16 +46,16 @@ package struct FeedEndpoints: Sendable {
             guard call.operation == .listResults || call.request.method != "HEAD" else { return call.answer(EventFrames.head) }
             guard let feed = readers.feed else { throw .stopping }
             switch query.start {
-            case .places(let places): begin(call, query, for: audience, from: places)
+            case .places(let places): begin(call, as: query, for: audience, from: places)
             case .end:
                 guard let places = feed.end else { throw .resultsAway }
-                guard call.operation == .listResults else { return begin(call, query, for: audience, from: places) }
+                guard call.operation == .listResults else { return begin(call, as: query, for: audience, from: places) }
                 FeedPage(query, answer: call.answer).end(at: places, isAtEnd: true)
             case .time(let time):
                 feed.findPlaces(since: time) { found in
                     switch found {
                     case .failure(let failure): call.refuse(failure.problem)
-                    case .success(let places): begin(call, query, for: audience, from: places)
+                    case .success(let places): begin(call, as: query, for: audience, from: places)
                     }
                 }
             }
@@ -64,7 +64,7 @@ package struct FeedEndpoints: Sendable {
         }
     }
 
-    private func begin(_ call: FeedCall, _ query: FeedQuery, for audience: FeedAudience, from places: FeedPlaces) {
+    private func begin(_ call: FeedCall, as query: FeedQuery, for audience: FeedAudience, from places: FeedPlaces) {
         let isHeld = call.operation == .followResults || query.wait > 0
         let number: Int
         do throws(CallerShares.Refusal) {
@@ -83,10 +83,10 @@ package struct FeedEndpoints: Sendable {
                     })
             }
             let wait = query.wait > 0 ? Duration.seconds(query.wait) : Self.patience
-            readers.begin(number, page, for: audience, from: places, until: now().advanced(by: wait))
+            readers.begin(number, by: page, for: audience, from: places, until: now().advanced(by: wait))
         case .followResults:
             let sink = call.stream(EventFrames.head) { [readers] in readers.remove(number) }
-            readers.begin(number, FeedStream(sink, from: places), for: audience, from: places)
+            readers.begin(number, by: FeedStream(sink, from: places), for: audience, from: places)
         }
     }
 }

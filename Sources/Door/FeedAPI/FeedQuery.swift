@@ -9,7 +9,7 @@ import ResultQuery
 struct FeedQuery: Sendable {
     /// The place at which reading begins.
     enum Start: Sendable, Equatable {
-        /// What comes from now on.
+        /// The end of what is known.
         case end
         case places(FeedPlaces)
         /// A moment in milliseconds since 1970, 0 for the first place.

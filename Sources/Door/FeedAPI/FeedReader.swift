@@ -1,6 +1,6 @@
 package import ResultFeed
 
-/// Where results are read; a `ResultFeed`, but for tests.
+/// The source of results, which is a `ResultFeed` but for tests.
 package protocol FeedReader: Sendable {
     /// The place at the end of what is known now, or nil before the topic was read for the first time.
     var end: FeedPlaces? { get }

@@ -10,11 +10,11 @@ import Synchronization
 final class FeedReaders: Sendable {
     /// The time between two turns while there are readers.
     private static let step = DispatchTimeInterval.milliseconds(25)
-    /// The time between two looks at all readers, in nanoseconds.
-    private static let lookInterval: Int64 = 250_000_000
+    /// The time between two reviews of all readers, in nanoseconds.
+    private static let reviewInterval: Int64 = 250_000_000
     /// The time before a reading that failed is tried again, in nanoseconds.
     private static let pause: Int64 = 1_000_000_000
-    /// Silence after which a stream is told its cursor, in nanoseconds.
+    /// Silence after which a stream gets its cursor, in nanoseconds.
     private static let silence: Int64 = 15_000_000_000
     /// The room of the common reading.
     private static let common = FeedRoom(records: 10_000, bytes: 8 << 20)
@@ -26,7 +26,7 @@ final class FeedReaders: Sendable {
         var places: FeedPlaces
         /// The time at which it ends with what it has.
         let deadline: MonotonicTime
-        var toldAt: MonotonicTime
+        var heardAt: MonotonicTime
     }
 
     private struct State {
@@ -40,7 +40,7 @@ final class FeedReaders: Sendable {
         var due: [Int: MonotonicTime] = [:]
         var hasNews = false
         var isFrontReading = false
-        var nextLook = MonotonicTime.past
+        var nextReview = MonotonicTime.past
         var isStopped = false
 
         /// The place that a reader has come to.
@@ -58,7 +58,7 @@ final class FeedReaders: Sendable {
 
     /// The number of readers.
     var count: Int { state.withLock { $0.readers.count } }
-    /// Where results are read, or nil before the start and at the stop.
+    /// The source of results, or nil before the start and at the stop.
     var feed: (any FeedReader)? { state.withLock { $0.isStopped ? nil : $0.feed } }
 
     /// Reads from `feed` from now on.
@@ -81,10 +81,10 @@ final class FeedReaders: Sendable {
 
     /// Begins to read, unless the number was removed before.
     func begin(
-        _ number: Int, _ taker: any FeedTaker, for audience: FeedAudience, from places: FeedPlaces,
+        _ number: Int, by taker: any FeedTaker, for audience: FeedAudience, from places: FeedPlaces,
         until deadline: MonotonicTime = .never
     ) {
-        let reader = Reader(taker: taker, audience: audience, places: places, deadline: deadline, toldAt: now())
+        let reader = Reader(taker: taker, audience: audience, places: places, deadline: deadline, heardAt: now())
         let (isFirst, isStopped) = state.withLock { state -> (Bool, Bool) in
             let isFirst = state.readers.isEmpty
             if state.claimants[number] != nil { state.readers[number] = reader }
@@ -143,26 +143,27 @@ final class FeedReaders: Sendable {
             return (feed, reader)
         }
         guard let (feed, reader) = found else { return }
-        guard let room = reader.taker.room else { return putOff(number, until: now()) }
-        feed.read(from: reader.places, room: room, where: { [audience = reader.audience] in audience.wants($0) }) { [self] result in
+        guard let room = reader.taker.room else { return postpone(number, until: now()) }
+        let audience = reader.audience
+        feed.read(from: reader.places, room: room, where: { audience.wants($0) }) { [self] result in
             switch result {
-            case .success(let reading): take(reading, by: number, reader.taker)
+            case .success(let reading): take(reading, by: number, with: reader.taker)
             case .failure(let failure):
                 guard reader.taker.take(failure) else { return remove(number) }
-                putOff(number, until: now().advanced(byNanoseconds: Self.pause))
+                postpone(number, until: now().advanced(byNanoseconds: Self.pause))
             }
         }
     }
 
-    private func take(_ reading: FeedReading, by number: Int, _ taker: any FeedTaker) {
+    private func take(_ reading: FeedReading, by number: Int, with taker: any FeedTaker) {
         guard taker.take(reading) else { return remove(number) }
         let time = now()
         state.withLock { state in
             guard let reader = state.readers[number] else { return }
             state.readers[number]?.places = reading.places
-            if !reading.records.isEmpty { state.readers[number]?.toldAt = time }
+            if !reading.records.isEmpty { state.readers[number]?.heardAt = time }
             if reading.isAtEnd, state.front.add(number, for: reader.audience, at: reading.places) {
-                // What came since the reading is news that may have been looked at already.
+                // Results that came since the reading may be news that was read already.
                 state.hasNews = true
             } else {
                 state.due[number] = time
@@ -170,7 +171,7 @@ final class FeedReaders: Sendable {
         }
     }
 
-    private func putOff(_ number: Int, until time: MonotonicTime) {
+    private func postpone(_ number: Int, until time: MonotonicTime) {
         state.withLock { if $0.readers[number] != nil { $0.due[number] = time } }
     }
 
@@ -207,27 +208,27 @@ final class FeedReaders: Sendable {
     /// Does what is due.
     func turn() {
         let time = now()
-        let (due, isLook) = state.withLock { state -> ([Int], Bool) in
-            let isLook = time >= state.nextLook
-            if isLook { state.nextLook = time.advanced(byNanoseconds: Self.lookInterval) }
-            return (state.due.filter { $0.value <= time }.map(\.key), isLook)
+        let (due, isReview) = state.withLock { state -> ([Int], Bool) in
+            let isReview = time >= state.nextReview
+            if isReview { state.nextReview = time.advanced(byNanoseconds: Self.reviewInterval) }
+            return (state.due.filter { $0.value <= time }.map(\.key), isReview)
         }
         for number in due { read(number) }
         readFront()
-        if isLook { look(at: time) }
+        if isReview { review(at: time) }
     }
 
-    /// Ends readers whose time is over, and tells streams their cursors.
-    private func look(at time: MonotonicTime) {
+    /// Ends readers whose time is over, and sends streams their cursors.
+    private func review(at time: MonotonicTime) {
         let (late, silent) = state.withLock { state -> ([Int], [(Int, any FeedTaker, FeedPlaces)]) in
             var (late, silent) = ([Int](), [(Int, any FeedTaker, FeedPlaces)]())
             for (number, reader) in state.readers {
                 if reader.deadline <= time { late.append(number) }
-                guard time.nanoseconds(since: reader.toldAt) >= Self.silence, let places = state.front.places(of: number)
+                guard time.nanoseconds(since: reader.heardAt) >= Self.silence, let places = state.front.places(of: number)
                 else { continue }
                 silent.append((number, reader.taker, places))
             }
-            for (number, _, _) in silent { state.readers[number]?.toldAt = time }
+            for (number, _, _) in silent { state.readers[number]?.heardAt = time }
             return (late, silent)
         }
         for (number, taker, places) in silent where !taker.rest(at: places) { remove(number) }

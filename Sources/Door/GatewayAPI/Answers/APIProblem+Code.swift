@@ -204,7 +204,7 @@ extension APIProblem.Code {
             )
         case .cursorExpired:
             (
-                "Results behind the cursor are gone: it is older than the retention of their topic, or the topic was made anew.",
+                "Results behind the cursor are gone: it is older than the retention of their topic, or the topic was made again.",
                 "Go on with first as after, and take the requests in between from GET /v1/requests."
             )
         case .preconditionFailed:
