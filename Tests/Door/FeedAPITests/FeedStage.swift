@@ -166,5 +166,6 @@ extension Answered {
 
 /// The ids of the results in a text, in their order.
 func ids(in text: String) -> [String] {
-    text.split(separator: #""request_id":""#, omittingEmptySubsequences: false).dropFirst().map { String($0.prefix { $0 != "\"" }) }
+    let parts = text.split(separator: #""request_id":""#, omittingEmptySubsequences: false)
+    return parts.dropFirst().map { String($0.prefix { $0 != "\"" }) }
 }
