@@ -9,6 +9,9 @@ package struct FeedEndpoints: Sendable {
     /// The longest time for which results are sought for a call that does not wait.
     private static let patience = Duration.seconds(5)
 
+    /// Milliseconds after which no record is written yet.
+    private static let century: Int64 = 3_155_760_000_000
+
     let readers: FeedReaders
     private let now: @Sendable () -> MonotonicTime
     /// Milliseconds since 1970.
@@ -48,9 +51,14 @@ package struct FeedEndpoints: Sendable {
             switch query.start {
             case .places(let places): begin(call, as: query, for: audience, from: places)
             case .end:
-                guard let places = feed.end else { throw .resultsAway }
-                guard call.operation == .listResults else { return begin(call, as: query, for: audience, from: places) }
-                FeedPage(query, answer: call.answer).end(at: places, isAtEnd: true)
+                if let places = feed.end { return beginNow(call, as: query, for: audience, at: places) }
+                // The topic was not read before. Kafka knows its end.
+                feed.findPlaces(since: wall() + Self.century) { found in
+                    switch found {
+                    case .failure(let failure): call.refuse(failure.problem)
+                    case .success(let places): beginNow(call, as: query, for: audience, at: places)
+                    }
+                }
             case .time(let time):
                 feed.findPlaces(since: time) { found in
                     switch found {
@@ -62,6 +70,12 @@ package struct FeedEndpoints: Sendable {
         } catch {
             call.refuse(error)
         }
+    }
+
+    /// Begins a stream at the end of the topic, or answers a call with that place, whatever it would wait.
+    private func beginNow(_ call: FeedCall, as query: FeedQuery, for audience: FeedAudience, at places: FeedPlaces) {
+        guard call.operation == .listResults else { return begin(call, as: query, for: audience, from: places) }
+        FeedPage(query, answer: call.answer).end(at: places, isAtEnd: true)
     }
 
     private func begin(_ call: FeedCall, as query: FeedQuery, for audience: FeedAudience, from places: FeedPlaces) {

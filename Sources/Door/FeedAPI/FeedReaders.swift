@@ -26,6 +26,9 @@ final class FeedReaders: Sendable {
         var places: FeedPlaces
         /// The time at which it ends with what it has.
         let deadline: MonotonicTime
+        /// False until its first reading, for which Kafka may be asked.
+        var isRead = false
+        /// The time of the last result or cursor that it got.
         var heardAt: MonotonicTime
     }
 
@@ -65,7 +68,7 @@ final class FeedReaders: Sendable {
     func start(with feed: any FeedReader) { state.withLock { $0.feed = feed } }
 
     /// Has a thread take the turns.
-    func startThread() { thread.start(named: "pushfan-feed") { [self] in work() } }
+    func startThread() { thread.start(named: "pushfan-readers") { [self] in work() } }
 
     // MARK: Readers
 
@@ -145,9 +148,10 @@ final class FeedReaders: Sendable {
         guard let (feed, reader) = found else { return }
         guard let room = reader.taker.room else { return postpone(number, until: now()) }
         let audience = reader.audience
-        feed.read(from: reader.places, room: room, where: { audience.wants($0) }) { [self] result in
+        feed.read(from: reader.places, room: audience.room(for: room), where: { audience.concerns($0) }) { [self] result in
             switch result {
-            case .success(let reading): take(reading, by: number, with: reader.taker)
+            case .success(let reading):
+                take(audience.narrow(reading, from: reader.places, to: room), by: number, with: reader.taker)
             case .failure(let failure):
                 guard reader.taker.take(failure) else { return remove(number) }
                 postpone(number, until: now().advanced(byNanoseconds: Self.pause))
@@ -161,6 +165,7 @@ final class FeedReaders: Sendable {
         state.withLock { state in
             guard let reader = state.readers[number] else { return }
             state.readers[number]?.places = reading.places
+            state.readers[number]?.isRead = true
             if !reading.records.isEmpty { state.readers[number]?.heardAt = time }
             if reading.isAtEnd, state.front.add(number, for: reader.audience, at: reading.places) {
                 // Results that came since the reading may be news that was read already.
@@ -223,9 +228,9 @@ final class FeedReaders: Sendable {
         let (late, silent) = state.withLock { state -> ([Int], [(Int, any FeedTaker, FeedPlaces)]) in
             var (late, silent) = ([Int](), [(Int, any FeedTaker, FeedPlaces)]())
             for (number, reader) in state.readers {
-                if reader.deadline <= time { late.append(number) }
-                guard time.nanoseconds(since: reader.heardAt) >= Self.silence, let places = state.front.places(of: number)
-                else { continue }
+                let isSilent = time.nanoseconds(since: reader.heardAt) >= Self.silence
+                if reader.deadline <= time, reader.isRead || isSilent { late.append(number) }
+                guard isSilent, let places = state.front.places(of: number) else { continue }
                 silent.append((number, reader.taker, places))
             }
             for (number, _, _) in silent { state.readers[number]?.heardAt = time }

@@ -85,6 +85,18 @@ import Testing
         #expect(seen.sorted() == ids && seen.filter(["r0", "r2", "r4", "r6", "r8"].contains) == ["r0", "r2", "r4", "r6", "r8"])
     }
 
+    @Test func pagesOfAFilterHaveEachMatchOnce() {
+        let stage = FeedStage()
+        for number in 0..<30 { stage.bring("r\(number)", partition: Int32(number % 2), members: #","hub":"h\(number % 3)""#) }
+        let query = "&limit=2&filter=hub:h0"
+        var (seen, answers) = ([String](), stage.get("?since=first\(query)"))
+        while !answers.ids.isEmpty, seen.count <= 10 {
+            seen += answers.ids
+            answers = stage.get("?after=\(answers.cursor)\(query)")
+        }
+        #expect(seen.sorted() == (0..<10).map { "r\($0 * 3)" }.sorted())
+    }
+
     @Test func linesHaveTheCursorInAHeaderField() {
         let stage = FeedStage()
         stage.bring("a", "b")
@@ -163,9 +175,14 @@ import Testing
         #expect(answers.text.contains(#""first":"\#(FeedPlaces([0: 7]).text)""#))
     }
 
-    @Test func beforeTheTopicIsKnownThereIsNoNow() {
+    @Test func beforeTheTopicIsReadKafkaSaysItsEnd() {
         let stage = FeedStage()
+        stage.bring("before")
         stage.feed.forgetEnd()
+        let cursor = stage.get().cursor
+        stage.bring("after")
+        #expect(stage.get("?after=\(cursor)").ids == ["after"])
+        stage.feed.fail(with: .unreachable(.invalidArgument("a test wants it")))
         #expect(stage.get().last?.status == 503)
     }
 }
