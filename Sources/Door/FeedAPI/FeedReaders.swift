@@ -230,8 +230,7 @@ final class FeedReaders: Sendable {
             for (number, reader) in state.readers {
                 let isSilent = time.nanoseconds(since: reader.heardAt) >= Self.silence
                 if reader.deadline <= time, reader.isRead || isSilent { late.append(number) }
-                guard isSilent, let places = state.front.places(of: number) else { continue }
-                silent.append((number, reader.taker, places))
+                if isSilent { silent.append((number, reader.taker, state.places(of: number))) }
             }
             for (number, _, _) in silent { state.readers[number]?.heardAt = time }
             return (late, silent)
