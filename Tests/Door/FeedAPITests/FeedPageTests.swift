@@ -51,6 +51,17 @@ import Testing
         #expect(answers.last?.status == 400 && answers.text.contains(words), "\(answers.text)")
     }
 
+    @Test(arguments: APIOperation.Feed.allCases) func theExamplesOfTheDescriptionAreTaken(operation: APIOperation.Feed) throws {
+        for parameter in operation.row.parameters {
+            let (name, example) = (parameter.name, parameter.example)
+            let call = HTTPServerRequest(
+                method: "GET", target: "/v1/results" + (parameter.place == .query ? "?\(name)=\(example)" : ""),
+                headers: parameter.place == .header ? [name: example] : [:])
+            let query = try FeedQuery(call, of: operation, at: 1_764_000_000_000)
+            if name == "after" || name == "Last-Event-ID" { #expect(query.start == .places(FeedPlaces([0: 1200, 1: 1187]))) }
+        }
+    }
+
     @Test(arguments: [
         ("", ["final", "outcome"]), ("&kinds=interim", ["interim"]), ("&kinds=final,interim", ["final", "interim"]),
         ("&filter=state:failed", []), ("&filter=kind:outcome", ["outcome"]),

@@ -55,7 +55,7 @@ extension APIOperation {
         Parameter(
             name: "source", schema: JSONSchema.text(), summary: "The results of this source alone.", example: "shop"),
     ]
-    private static let exampleCursor = "AQIDBA"
+    private static let exampleCursor = "ASQAAeASGQ"
     private static let feedProblems = [
         Problem(status: 403, codes: [.forbiddenSource]), Problem(status: 410, codes: [.cursorExpired]),
         Problem(status: 503, codes: [.brokerUnavailable]),
