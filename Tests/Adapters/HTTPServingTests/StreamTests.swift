@@ -52,6 +52,19 @@ import Testing
         }
     }
 
+    @Test func aWriterKnowsTheBytesThatAreNotTaken() throws {
+        let held = HeldStreams(capacity: Self.large.count)
+        try Self.serving(held) { _, port in
+            let client = try RawClient(port: port)
+            client.send(Self.request)
+            let stream = try held.next()
+            #expect(stream.pendingByteCount == 0 && stream.write(Self.large) && stream.pendingByteCount > 0)
+            #expect(client.answer().status == 200)
+            stream.end()
+            #expect(client.chunks().isComplete && stream.pendingByteCount == 0)
+        }
+    }
+
     @Test func whatIsWrittenBeforeTheAnswerIsGivenComesFirst() throws {
         let server = HTTPServer { _ in
             let (response, stream) = HTTPServerResponse.stream()

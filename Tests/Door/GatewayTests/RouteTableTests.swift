@@ -29,7 +29,8 @@ import Testing
 
     @Test(arguments: APIOperation.allCases) func aRowOfKeysNamesAScopeAndBelongsToARoomOfBackEnds(operation: APIOperation) {
         switch (operation, operation.row.access) {
-        case (.publish, .key(let scopes, _)), (.lookup, .key(let scopes, _)), (.operate, .key(let scopes, _)):
+        case (.publish, .key(let scopes, _)), (.lookup, .key(let scopes, _)), (.feed, .key(let scopes, _)),
+            (.operate, .key(let scopes, _)):
             #expect(!scopes.isEmpty && operation.row.path.hasPrefix("/v1/"))
         case (.app, .user): #expect(operation.row.path.hasPrefix("/api/"))
         case (.open, .anyone), (.page, .anyone): break

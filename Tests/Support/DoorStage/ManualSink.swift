@@ -7,6 +7,7 @@ package final class ManualSink: EventSink {
         var text = ""
         var isEnded = false
         var isGone = false
+        var takenCount: Int?
     }
 
     private let state = Mutex(State())
@@ -18,6 +19,12 @@ package final class ManualSink: EventSink {
 
     /// From now on nobody reads.
     package func leave() { state.withLock { $0.isGone = true } }
+
+    /// The bytes that are not taken. None, unless a test says how many were.
+    package var pendingByteCount: Int { state.withLock { $0.text.utf8.count - ($0.takenCount ?? $0.text.utf8.count) } }
+
+    /// Takes only so many bytes of all, or all.
+    package func take(_ count: Int?) { state.withLock { $0.takenCount = count } }
 
     package func write(_ bytes: [UInt8]) -> Bool {
         state.withLock { state -> Bool in

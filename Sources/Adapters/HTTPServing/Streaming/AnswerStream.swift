@@ -13,6 +13,9 @@ public final class AnswerStream: Sendable {
     /// True if more can be written.
     public var isOpen: Bool { pipe.isOpen }
 
+    /// The bytes that were written and not taken yet.
+    public var pendingByteCount: Int { pipe.pendingByteCount }
+
     /// Sends a piece, as soon as its reader takes it. Waits for nothing.
     ///
     /// A client that has gone is noticed only when something is written: by this piece or by a later one. A reader so slow that the piece

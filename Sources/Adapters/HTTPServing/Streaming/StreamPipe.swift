@@ -61,6 +61,8 @@ final class StreamPipe: Sendable {
 
     var isOpen: Bool { state.withLock { $0.ending == nil } }
 
+    var pendingByteCount: Int { state.withLock { $0.queue.count } }
+
     // MARK: The writer
 
     /// Takes the next bytes. If there is no room, the reader was too slow, and is ended.

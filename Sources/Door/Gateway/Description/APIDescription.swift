@@ -130,7 +130,7 @@ extension APIOperation.Problem {
                 ("type", JSONSchema.text()), ("title", JSONSchema.text()), ("status", ["const": .number(Int64(status))]),
                 ("detail", JSONSchema.text()), ("code", JSONSchema.words(words)),
                 ("retry", JSONSchema.words(APIProblem.Retry.allCases.map(\.rawValue))), ("request_id", JSONSchema.text()),
-                ("errors", JSONSchema.list(of: fault)),
+                ("first", JSONSchema.text()), ("errors", JSONSchema.list(of: fault)),
             ], required: ["title", "status", "detail", "code", "retry"], isOpen: true)
     }
 }

@@ -1,11 +1,13 @@
 import AppAPI
 import Delivery
 import FanOut
+import FeedAPI
 import GatewayAPI
 import Kafka
 import OperatorAPI
 import PublishAPI
 import Publishing
+import ResultFeed
 import Users
 
 /// The handlers behind the routes.
@@ -19,6 +21,8 @@ protocol Endpoints: Sendable {
     /// Answers a call that finds, repairs or shows how workers are, before it returns or later, and waits for nothing. Called on any
     /// thread.
     func operate(_ call: OperatorCall)
+    /// Answers a call for the results of many requests, before it returns or later, and waits for nothing. Called on any thread.
+    func answerFeed(_ call: FeedCall)
     /// Has work of milliseconds done for a key, on another thread, or returns the problem with which it is refused. Waits for nothing.
     func work(for key: String, job: @escaping @Sendable () -> Void) -> APIProblem?
     /// Begins what they need beside the hub's lanes. Called once, when calls may come already.
@@ -37,6 +41,7 @@ extension Endpoints {
     func publish(_ call: PublishCall) { call.reply.answer(APIProblem.notFound) }
     func answerLookup(_ call: LookupCall) { call.refuse(.notFound) }
     func operate(_ call: OperatorCall) { call.refuse(.notFound) }
+    func answerFeed(_ call: FeedCall) { call.refuse(.notFound) }
     func work(for key: String, job: @escaping @Sendable () -> Void) -> APIProblem? {
         job()
         return nil
@@ -58,6 +63,8 @@ struct APIEndpoints: Endpoints {
     private let lookups: LookupEndpoints
     private let reach: RetryReachMonitor
     private let operators: OperatorEndpoints
+    private let feeds: FeedEndpoints
+    private let results: ResultFeed.Configuration
     /// Work on calls that are long to read. One publisher uses two processors, and two leave a thread to others.
     private let reading = JobThreads(
         "pushfan-read", limits: JobThreads.Limits(threads: (all: 5, key: 2, tenant: 3), places: (all: 512, key: 128, tenant: 256))
@@ -71,6 +78,8 @@ struct APIEndpoints: Endpoints {
         services: GatewayServices
     ) throws(GatewayFailure) {
         self.services = services
+        feeds = FeedEndpoints(held: held, now: services.now)
+        results = ResultFeed.Configuration(configuration.kafka, topic: configuration.topics.results)
         let pattern: UserTag.Pattern
         do throws(UserTag.Pattern.Problem) {
             pattern = try UserTag.Pattern(configuration.userTag)
@@ -137,6 +146,8 @@ struct APIEndpoints: Endpoints {
 
     func answerLookup(_ call: LookupCall) { lookups.answer(call) }
 
+    func answerFeed(_ call: FeedCall) { feeds.answer(call) }
+
     func start() {
         operators.start()
         sending.start(for: lookups.lookup, begin: lookups.lookup.follow) { [events = lookups.events, operators, services] in
@@ -144,6 +155,7 @@ struct APIEndpoints: Endpoints {
             events.tick()
             operators.tick()
         }
+        feeds.start { [results] in ResultFeed(results, onNews: $0) }
         records.start()
         reading.start()
         idempotency.start()
@@ -152,6 +164,7 @@ struct APIEndpoints: Endpoints {
 
     func endWaits() {
         operators.cancel()
+        feeds.endWaits()
         lookups.lookup.endWatches()
     }
 
@@ -164,6 +177,7 @@ struct APIEndpoints: Endpoints {
         reach.stop()
         reading.stop()
         operators.stop()
+        feeds.stop()
         records.stop()
         lookups.lookup.unfollow()
         // After the last answers of the producer.

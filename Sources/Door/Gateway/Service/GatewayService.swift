@@ -14,7 +14,8 @@ import Users
 /// Serves apps and back ends: signs them in, and answers the routes of `/api` and `/v1`.
 ///
 /// Two server threads receive requests, and read small ones; five read and check others. One thread checks passwords, four call the hub, one
-/// writes to Kafka, one reads results and four single records, as texts of secure push. Whatever waits is a suspended connection and no thread.
+/// writes to Kafka, one reads results and four single records, as texts of secure push. Of the feed of results one reads the topic, one what
+/// lies back, and one serves all readers. Whatever waits is a suspended connection and no thread.
 public final class GatewayService: Sendable {
     /// File descriptors for all but its connections: those of the lanes and of the probes, Kafka's and the files.
     private static let otherDescriptors = 384

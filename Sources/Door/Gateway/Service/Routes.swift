@@ -1,4 +1,5 @@
 import AppAPI
+import FeedAPI
 import GatewayAPI
 import HTTPServing
 import Keys
@@ -67,7 +68,7 @@ struct Routes: Sendable {
         case .open: return nil
         case .page(let operation): return page?.problem(of: head, on: operation)
         case .publish(let operation): return keyProblem(of: head) ?? (kind == nil ? operation.noMediaType : nil)
-        case .lookup, .operate: return keyProblem(of: head)
+        case .lookup, .feed, .operate: return keyProblem(of: head)
         case .app(let operation):
             guard BasicCredentials(authorization: Self.authorization(of: head)) != nil else {
                 services.metrics.signIns.series(["refused"]).increment()
@@ -130,6 +131,10 @@ struct Routes: Sendable {
         case .lookup(let operation):
             signIn(request, on: route, reply: reply) { [endpoints] in
                 endpoints.answerLookup(LookupCall(operation, of: route.id, request: request, by: $0, reply: reply))
+            }
+        case .feed(let operation):
+            signIn(request, on: route, reply: reply) { [endpoints] in
+                endpoints.answerFeed(FeedCall(operation, request: request, by: $0, reply: reply))
             }
         case .operate(let operation):
             signIn(request, on: route, reply: reply) { [endpoints] in

@@ -35,6 +35,8 @@ extension APIProblem {
         case orderEnded = "order_ended"
         /// 409: so many requests are replayed only when the call repeats their number.
         case countUnconfirmed = "count_unconfirmed"
+        /// 410: the topic of results has nothing of the cursor's place any more.
+        case cursorExpired = "cursor_expired"
         /// 412: `If-Match` names another plan.
         case preconditionFailed = "precondition_failed"
         /// 413.
@@ -94,6 +96,7 @@ extension APIProblem {
             case .notFound: [404]
             case .methodNotAllowed: [405]
             case .conflictInFlight, .replayRunning, .replayEnded, .replayNotRunning, .orderEnded, .countUnconfirmed: [409]
+            case .cursorExpired: [410]
             case .preconditionFailed: [412]
             case .bodyTooLarge, .brokerSizeLimit: [413]
             case .unsupportedMediaType: [415]
@@ -198,6 +201,11 @@ extension APIProblem.Code {
             (
                 "More requests would be replayed than need no confirmation.",
                 "Look at the plan, and make the call again with its number of requests as count."
+            )
+        case .cursorExpired:
+            (
+                "Results behind the cursor are gone: it is older than the retention of their topic, or the topic was made again.",
+                "Go on with first as after, and take the requests in between from GET /v1/requests."
             )
         case .preconditionFailed:
             ("If-Match names another plan than this one.", "GET the plan again, look at it, and use its ETag.")

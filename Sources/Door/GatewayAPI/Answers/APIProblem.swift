@@ -39,6 +39,8 @@ public struct APIProblem: Error, Sendable, Equatable {
     public var challenge = BasicCredentials.challenge
     /// The address at which that request can be asked about.
     public var location: String?
+    /// The cursor of the first place that is left, for 410.
+    public var first: String?
     /// The most requests that the key's rate ever allows at once, where it is the key's rate that refuses. Not part of the answer.
     package var burst: Int?
     /// The reason in full, for the log alone.
@@ -248,6 +250,7 @@ extension APIProblem {
         json.append(",\"code\":", json: code)
         json.append(",\"retry\":", json: retry.rawValue)
         json.append(",\"request_id\":", json: requestID)
+        json.append(",\"first\":", json: first)
         for (index, fault) in faults.enumerated() {
             json.append(index == 0 ? ",\"errors\":[" : ",")
             json.append("{\"pointer\":", json: fault.pointer)
@@ -268,6 +271,7 @@ extension APIProblem {
         case 405: "Method Not Allowed"
         case 406: "Not Acceptable"
         case 409: "Conflict"
+        case 410: "Gone"
         case 412: "Precondition Failed"
         case 413: "Content Too Large"
         case 415: "Unsupported Media Type"

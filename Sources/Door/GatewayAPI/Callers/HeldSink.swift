@@ -16,6 +16,8 @@ struct HeldSink: EventSink {
         return sink.write(bytes)
     }
 
+    package var pendingByteCount: Int { sink.pendingByteCount }
+
     package func end() { sink.end() }
 
     /// Ends the body behind a problem.

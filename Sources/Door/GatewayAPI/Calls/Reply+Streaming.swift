@@ -4,10 +4,10 @@ extension AnswerStream: EventSink {}
 
 extension Reply {
     /// Answers with a body that is written later, as long as its reader may have it.
-    package func streaming(to holder: KeyHolder) -> EventStreaming {
+    package func streaming(to holder: KeyHolder, capacity: Int = 4 * EventFrames.limit) -> EventStreaming {
         { head, onEnd in
             let (rights, number) = (self.rights, self.rights.newNumber())
-            let (response, stream) = HTTPServerResponse.events(head) {
+            let (response, stream) = HTTPServerResponse.events(head, capacity: capacity) {
                 rights.release(number)
                 onEnd()
             }
@@ -22,8 +22,8 @@ extension Reply {
 extension HTTPServerResponse {
     /// A stream of events with room for the last event of each kind at once, and for further ones while its reader is slow.
     package static func events(
-        _ head: APIAnswer, onEnd: @escaping @Sendable () -> Void
+        _ head: APIAnswer, capacity: Int = 4 * EventFrames.limit, onEnd: @escaping @Sendable () -> Void
     ) -> (response: HTTPServerResponse, stream: AnswerStream) {
-        stream(status: head.status, headers: head.headers, capacity: 4 * EventFrames.limit, onEnd: onEnd)
+        stream(status: head.status, headers: head.headers, capacity: capacity, onEnd: onEnd)
     }
 }

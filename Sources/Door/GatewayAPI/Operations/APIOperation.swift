@@ -8,12 +8,13 @@ package enum APIOperation: Sendable, Hashable, CaseIterable {
     case app(App)
     case publish(Publish)
     case lookup(Lookup)
+    case feed(Feed)
     case operate(Operate)
     case page(Page)
 
     package static let allCases: [APIOperation] = [
         Open.allCases.map(open), App.allCases.map(app), Publish.allCases.map(publish), Lookup.allCases.map(lookup),
-        Operate.allCases.map(operate), Page.allCases.map(page),
+        Feed.allCases.map(feed), Operate.allCases.map(operate), Page.allCases.map(page),
     ].flatMap { $0 }
 
     /// Those of the API: the page has routes, and is no part of it.
@@ -31,6 +32,7 @@ package enum APIOperation: Sendable, Hashable, CaseIterable {
         case .app(let operation): operation
         case .publish(let operation): operation
         case .lookup(let operation): operation
+        case .feed(let operation): operation
         case .operate(let operation): operation
         case .page(let operation): operation
         }
@@ -94,6 +96,18 @@ extension APIOperation {
             case .showRequest: showRequestRow
             case .followRequest: followRequestRow
             case .cancelRequest: cancelRequestRow
+            }
+        }
+    }
+
+    /// An operation on the results of many requests.
+    package enum Feed: String, RoomOperation {
+        case listResults, followResults
+
+        package var row: Row {
+            switch self {
+            case .listResults: listResultsRow
+            case .followResults: followResultsRow
             }
         }
     }

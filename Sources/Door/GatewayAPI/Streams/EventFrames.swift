@@ -23,14 +23,16 @@ package enum EventFrames {
         Array("event: problem\ndata: ".utf8) + problem.json + Array("\n\n".utf8)
     }
 
-    /// One event. Each line of `data` becomes a line of data.
-    package static func event(_ name: StaticString, id: String, data: [UInt8]) -> [UInt8] {
+    /// One event. Each line of `data` becomes a line of data. Without an id that of the event before stays.
+    package static func event(_ name: StaticString, id: String?, data: [UInt8]) -> [UInt8] {
         var frame = ByteWriter(capacity: data.count + 64)
         frame.append("event: ")
         frame.append(name)
-        frame.append("\nid: ")
-        // A result says its state itself, and a line end in it would begin another field.
-        frame.append(String(id.unicodeScalars.filter { $0.value > 0x20 && $0.value < 0x7F }))
+        if let id {
+            frame.append("\nid: ")
+            // A result says its state itself, and a line end in it would begin another field.
+            frame.append(String(id.unicodeScalars.filter { $0.value > 0x20 && $0.value < 0x7F }))
+        }
         for line in data.split(whereSeparator: { $0 == 0x0A || $0 == 0x0D }) {
             frame.append("\ndata: ")
             frame.append(line.span)

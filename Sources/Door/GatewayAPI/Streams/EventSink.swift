@@ -2,6 +2,8 @@
 package protocol EventSink: Sendable {
     /// Sends bytes; returns false once the client has gone, or reads too slowly.
     @discardableResult func write(_ bytes: [UInt8]) -> Bool
+    /// The bytes that were written and not taken yet.
+    var pendingByteCount: Int { get }
     /// Ends the body behind what was written.
     func end()
 }

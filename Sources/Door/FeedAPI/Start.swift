@@ -1,5 +1,0 @@
-import GatewayAPI
-import ResultFeed
-
-/// Placeholder.
-enum FeedAPIStart {}
