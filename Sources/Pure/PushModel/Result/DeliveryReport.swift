@@ -76,6 +76,8 @@ public struct DeliveryReport: Sendable {
     public var calls: [Call] = []
     /// The attempts, in the order in which they were made.
     public private(set) var attempts: [Attempt] = []
+    /// True if each call that the hub accepted gets an outcome, too.
+    public var isFollowed = false
     /// The faults of a request that is rejected.
     public var faults: [RequestFault] = []
     /// The moment at which the record was taken from Kafka.
@@ -94,6 +96,7 @@ public struct DeliveryReport: Sendable {
     /// Forgets everything and keeps the room.
     public mutating func removeAll() {
         calls.removeAll(keepingCapacity: true)
+        isFollowed = false
         attempts.removeAll(keepingCapacity: true)
         if !faults.isEmpty { faults.removeAll(keepingCapacity: true) }
         bytes.removeAll()

@@ -15,8 +15,9 @@ extension WorkerLoop {
     /// Writes the request's one final result.
     func finish(_ flight: Flight) {
         facts.finishedCount += 1
+        flight.report.isFollowed = isFollowed(flight)
         let conclusion = recorders.finish(flight, hub: ports.hubMember(of: flight), now: wallClock, into: &outbox)
-        if flight.request.options.trackOutcome ?? ports[flight.route.port].settings.tracksOutcomes { track(flight) }
+        if flight.report.isFollowed { track(flight) }
         let published = flight.place.origin.timestamp
         ports[flight.route.port].metrics.finished(
             conclusion, nanoseconds: wallClock.nanoseconds(since: published), isPublishedOnHold: wasHeld(flight, at: published))
@@ -93,9 +94,14 @@ extension WorkerLoop {
     /// Moments are rounded up to this, in milliseconds, so that the polls of a moment come together.
     private static let grid: Int64 = 100
 
+    /// True if the calls that the hub has accepted get outcomes.
+    private func isFollowed(_ flight: Flight) -> Bool {
+        let options = flight.request.options
+        return !options.testSend && (options.trackOutcome ?? ports[flight.route.port].settings.tracksOutcomes)
+    }
+
     /// Follows the calls of a finished request that the hub has accepted.
     private func track(_ flight: Flight) {
-        guard !flight.request.options.testSend else { return }
         let port = ports[flight.route.port]
         for index in flight.report.calls.indices where flight.report.calls[index].outcome == .success {
             let hasID = flight.report.calls[index].notificationID != nil
