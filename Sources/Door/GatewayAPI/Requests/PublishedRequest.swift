@@ -168,10 +168,10 @@ package struct PublishedRequest: Sendable {
     /// Takes the outcome of a followed call. That of another record with the same id is of another call.
     private mutating func takeOutcome(_ result: ResultRecord) -> Bool {
         guard result.kind == "outcome", let ending, outcomes.count < ending.followedCount, let call = result.call,
-            result.origin == nil || result.origin?.record == place?.record
+            outcomes[call] == nil, result.origin == nil || result.origin?.record == place?.record
         else { return false }
-        let outcome = RequestStory.Outcome(state: result.state, code: result.errorCode)
-        return outcomes.updateValue(outcome, forKey: call) == nil
+        outcomes[call] = RequestStory.Outcome(state: result.state, code: result.errorCode)
+        return true
     }
 
     /// Takes the place and the moment of the record that a result is of: its id may have been published before.

@@ -353,10 +353,18 @@ extension LookupEndpoints {
     ) {
         guard accepted.status == 202, LookupQuery.preferredWait(headers)?.seconds ?? 0 > 0, let (id, place) = Self.request(of: accepted)
         else { return answer(accepted) }
-        find(id, at: place, for: asker) { found in
-            guard case .success(let key?) = found else { return answer(accepted) }
+        let wait: @Sendable (PublishedRequests.Key) -> Void = { key in
             let claimant = Claimant(keyID: asker.keyID, tenant: asker.tenant, client: client)
             self.answer(key, of: claimant, to: headers, accepted: accepted, holding: holding, then: answer)
+        }
+        // What has ended is answered even where nobody can wait yet, as just after a start.
+        findSearched(id, at: place, for: asker) { found in
+            if case .success(let key?) = found { return wait(key) }
+            guard place == nil else { return answer(accepted) }
+            search(id, asker) { found in
+                guard case .success(.life(let life)) = found else { return answer(accepted) }
+                remember(life, as: nil, for: asker, then: wait)
+            }
         }
     }
 
