@@ -72,7 +72,8 @@ struct RealLookupTests {
         for gateway in [beside, try house.startGateway()] {
             for query in ["?at=\(at)&wait=outcome", "?wait=outcome", "?life=true"] {
                 let shown = try house.get("/v1/requests/\(id)" + query, at: gateway)
-                #expect(shown["outcome_state"] as? String == outcome && shown["state"] as? String == first.json["state"] as? String)
+                #expect(
+                    shown["outcome_state"] as? String == outcome && shown["state"] as? String == first.json["state"] as? String)
             }
             let again = try house.post("/v1/requests", content, fields, at: gateway)
             #expect(again.status == 200 && again.json["outcome_state"] as? String == outcome, "\(again.body)")

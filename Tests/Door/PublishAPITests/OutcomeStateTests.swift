@@ -42,7 +42,8 @@ import Testing
             (["sent", "failed no_target"], "delivered", "delivered", "delivered"),
             (["sent", "failed devices_refused"], "reached_some", "reached_some", "reached_some"),
             (["failed no_target", "failed devices_refused"], "devices_refused", "devices_refused", "reached_nobody"),
-            (["failed nothing_counted"], "sent", "unknown", "sent"), (["unknown telemetry_unavailable"], "sent", "unknown", "sent"),
+            (["failed nothing_counted"], "sent", "unknown", "sent"),
+            (["unknown telemetry_unavailable"], "sent", "unknown", "sent"),
             (["sent", "failed hub_abandoned"], "sent", "unknown", "sent"), (["failed hub_canceled"], "sent", "unknown", "sent"),
         ] as [([String], String, String, String)])
     func theStateIsTheOutcomeOfAllCallsAndAgreesWithTheVerdict(
@@ -64,10 +65,14 @@ import Testing
         let shown = stage.get("a")
         #expect(shown.text.hasPrefix(#"{"id":"a","state":"\#(state)","outcome_state":"\#(outcomeState)","#), "\(shown.text)")
         #expect(shown.text.contains(#""verdict":{"code":"\#(verdict)","#) && shown.last?.headers["ETag"] != nil, "\(shown.text)")
-        #expect(shown.text.contains(#""result":{"request_id":"a","kind":"final","state":"sent""#), "the result stays as it was written")
+        #expect(
+            shown.text.contains(#""result":{"request_id":"a","kind":"final","state":"sent""#),
+            "the result stays as it was written")
     }
 
-    @Test(arguments: [("sent", ""), ("sent", #","targets":{"accepted":1}"#), ("partial", #","followed":true,"targets":{"accepted":1}"#)])
+    @Test(arguments: [
+        ("sent", ""), ("sent", #","targets":{"accepted":1}"#), ("partial", #","followed":true,"targets":{"accepted":1}"#),
+    ])
     func aResultThatIsTheLastWordIsFinalAtOnce(word: String, members: String) throws {
         let stage = LookupStage()
         stage.publish("a")

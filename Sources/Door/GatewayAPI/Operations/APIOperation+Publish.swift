@@ -44,7 +44,8 @@ extension APIOperation {
         method: "GET", path: "/v1/requests/{id}", label: "requests.show", summary: "Says what became of a request.",
         access: .key([.read, .publish]),
         parameters: [
-            requestIDParameter, atParameter, timeParameter, waitParameter, untilParameter, preferParameter, lifeParameter, payloadParameter,
+            requestIDParameter, atParameter, timeParameter, waitParameter, untilParameter, preferParameter, lifeParameter,
+            payloadParameter,
             verdictZoneParameter,
         ],
         answers: [
@@ -125,7 +126,8 @@ extension APIOperation {
         example: "Europe/Berlin")
     private static let preferParameter = Parameter(
         name: "Prefer", place: .header, schema: JSONSchema.text(),
-        summary: "wait=SECONDS waits for the result (RFC 7240), \(APILimit.wait) at most; wait=SECONDS;until=outcome for the outcome.",
+        summary:
+            "wait=SECONDS waits for the result (RFC 7240), \(APILimit.wait) at most; wait=SECONDS;until=outcome for the outcome.",
         example: "wait=10")
     private static let lookupProblems = [Problem(status: 404, codes: [.notFound])]
 
@@ -176,7 +178,8 @@ extension APIOperation {
                     (
                         "outcome_state",
                         JSONSchema.words(OutcomeState.allCases.map(\.rawValue))
-                            .described("What became of the followed calls of a request that was sent; state has it once it is known.")
+                            .described(
+                                "What became of the followed calls of a request that was sent; state has it once it is known.")
                     ),
                     ("accepted_at", JSONSchema.moment), ("expires_at", JSONSchema.moment), ("due_at", JSONSchema.moment),
                     (

@@ -106,7 +106,7 @@ package struct PublishedRequest: Sendable {
     /// True if its final result is known. A `duplicate` is none while the first request with its id has, or may have, another one.
     package var isFinal: Bool { ending.map { !$0.repeatsItsID || isAlone } ?? false }
 
-    /// What became of its followed calls. Nil without a final result, and of a request whose result is the last word.
+    /// The outcome of its followed calls. Nil without a final result, and of a request whose result is the last word.
     package func outcomeState(at now: Timestamp) -> OutcomeState? {
         guard isFinal, let ending, ending.followedCount > 0 else { return nil }
         guard outcomes.count < ending.followedCount else { return OutcomeState(outcomes.values) }

@@ -351,13 +351,14 @@ extension LookupEndpoints {
         holding: @escaping Holding = { _ in {} },
         then answer: @escaping @Sendable (APIAnswer) -> Void
     ) {
-        guard accepted.status == 202, LookupQuery.preferredWait(headers)?.seconds ?? 0 > 0, let (id, place) = Self.request(of: accepted)
+        guard accepted.status == 202, LookupQuery.preferredWait(headers)?.seconds ?? 0 > 0,
+            let (id, place) = Self.request(of: accepted)
         else { return answer(accepted) }
         let wait: @Sendable (PublishedRequests.Key) -> Void = { key in
             let claimant = Claimant(keyID: asker.keyID, tenant: asker.tenant, client: client)
             self.answer(key, of: claimant, to: headers, accepted: accepted, holding: holding, then: answer)
         }
-        // What has ended is answered even where nobody can wait yet, as just after a start.
+        // Searches first: just after a start nobody can wait yet.
         findSearched(id, at: place, for: asker) { found in
             if case .success(let key?) = found { return wait(key) }
             guard place == nil else { return answer(accepted) }

@@ -16,7 +16,7 @@ package struct PublishedRequests: Sendable {
         package var count = 200_000
         /// The most bytes of results together. Beyond, the one whose result came first leaves of those of whoever has most bytes.
         var resultByteCount = 64 << 20
-        /// How long one stays after its end, or without an end after its expiry, in milliseconds. The end is its result, or where an outcome
+        /// The time for which one stays after its end, or without an end after its expiry, in milliseconds. The end is its result, or where an outcome
         /// is awaited the last outcome, at the latest the moment from which none is awaited any more.
         var age: Int64 = 600_000
     }
@@ -36,7 +36,7 @@ package struct PublishedRequests: Sendable {
         var endingNumber: UInt64?
         /// The moment of its end.
         var endedAt: Timestamp?
-        /// When it leaves if it does not end before.
+        /// The moment at which it leaves if it does not end before.
         var leavesAt: Timestamp?
 
         var isEnded: Bool { endedAt != nil }
@@ -57,7 +57,7 @@ package struct PublishedRequests: Sendable {
     private var parties: [Party: Own] = [:]
     private var counts = Holdings<Party>()
     private var bytes = Holdings<Party>()
-    /// When those without an end leave.
+    /// The moments at which those without an end leave.
     private var expiries = MomentHeap<Timestamp, Key>()
     private var lastNumber: UInt64 = 0
     private var endedCount = 0

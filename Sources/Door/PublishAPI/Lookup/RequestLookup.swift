@@ -155,7 +155,8 @@ package final class RequestLookup: Sendable {
     /// Waits until a request has ended as the goal says, or time is over, in a place of a claimant. `then` is called once, before this returns or later, in any thread,
     /// unless ``end(_:)`` ends the watch before. It must not block. `holding` ends the watch of a caller who has lost its rights.
     func watch(
-        _ key: PublishedRequests.Key, for goal: RequestWatch.Goal = .result, by claimant: Claimant, until deadline: MonotonicTime, holding: Holding = { _ in {} },
+        _ key: PublishedRequests.Key, for goal: RequestWatch.Goal = .result, by claimant: Claimant, until deadline: MonotonicTime,
+        holding: Holding = { _ in {} },
         then: @escaping @Sendable (RequestWatch.Ending) -> Void
     ) -> RequestWatch {
         let watch = RequestWatch(key, of: goal, for: claimant, until: deadline, then: then)

@@ -8,13 +8,15 @@ package protocol ResultWaiting: Sendable {
     /// Waits for results of an id. `then` is called once, in any thread, unless this refuses or the wait is ended before
     /// by what it returns.
     func wait(
-        for id: String, awaiting goal: Awaited.Goal, until deadline: MonotonicTime, then: @escaping @Sendable (ResultFollower.Ending.Kind) -> Void
+        for id: String, awaiting goal: Awaited.Goal, until deadline: MonotonicTime,
+        then: @escaping @Sendable (ResultFollower.Ending.Kind) -> Void
     ) throws(ResultFollower.WaitRefusal) -> @Sendable () -> Void
 }
 
 extension ResultFollower: ResultWaiting {
     package func wait(
-        for id: String, awaiting goal: Awaited.Goal, until deadline: MonotonicTime, then: @escaping @Sendable (ResultFollower.Ending.Kind) -> Void
+        for id: String, awaiting goal: Awaited.Goal, until deadline: MonotonicTime,
+        then: @escaping @Sendable (ResultFollower.Ending.Kind) -> Void
     ) throws(ResultFollower.WaitRefusal) -> @Sendable () -> Void {
         let ticket = try expect(id, awaiting: Awaited(goal), until: deadline) { then($0.reason) }
         return { [self] in forget(ticket) }

@@ -1,6 +1,6 @@
 import PushModel
 
-/// What became of a request whose calls the hub had accepted, and which are followed.
+/// The state of a request that was sent, by the outcomes of its followed calls.
 package enum OutcomeState: String, Sendable, CaseIterable {
     /// The hub has not told the outcome of every call.
     case awaited
