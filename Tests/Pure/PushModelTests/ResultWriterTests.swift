@@ -84,7 +84,7 @@ struct ResultWriterTests {
     func aResultSaysIfOutcomesFollow(isFollowed: Bool, outcomes: [Outcome], member: Bool?) throws {
         var reporting = Reporting()
         for outcome in outcomes { reporting.add(.apple, outcome, outcome == .success ? nil : .hubThrottled) }
-        reporting.report.isFollowed = isFollowed
+        reporting.report.note(isFollowed: isFollowed)
         #expect(try reporting.result()["followed"] as? Bool == member)
         reporting.report.removeAll()
         #expect(!reporting.report.isFollowed, "a report is used again")

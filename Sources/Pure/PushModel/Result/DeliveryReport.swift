@@ -77,7 +77,7 @@ public struct DeliveryReport: Sendable {
     /// The attempts, in the order in which they were made.
     public private(set) var attempts: [Attempt] = []
     /// True if each call that the hub accepted gets an outcome, too.
-    public var isFollowed = false
+    public private(set) var isFollowed = false
     /// The faults of a request that is rejected.
     public var faults: [RequestFault] = []
     /// The moment at which the record was taken from Kafka.
@@ -92,6 +92,9 @@ public struct DeliveryReport: Sendable {
 
     /// An empty report.
     public init() {}
+
+    /// Notes if each call that the hub accepted gets an outcome, too.
+    public mutating func note(isFollowed: Bool) { self.isFollowed = isFollowed }
 
     /// Forgets everything and keeps the room.
     public mutating func removeAll() {

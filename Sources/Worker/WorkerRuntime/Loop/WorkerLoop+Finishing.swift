@@ -15,11 +15,12 @@ extension WorkerLoop {
     /// Writes the request's one final result.
     func finish(_ flight: Flight) {
         facts.finishedCount += 1
-        flight.report.isFollowed = isFollowed(flight)
+        let port = ports[flight.route.port]
+        flight.noteFollowing(byDefault: port.settings.tracksOutcomes)
         let conclusion = recorders.finish(flight, hub: ports.hubMember(of: flight), now: wallClock, into: &outbox)
-        if flight.report.isFollowed { track(flight) }
+        if flight.report.isFollowed { track(flight, at: port) }
         let published = flight.place.origin.timestamp
-        ports[flight.route.port].metrics.finished(
+        port.metrics.finished(
             conclusion, nanoseconds: wallClock.nanoseconds(since: published), isPublishedOnHold: wasHeld(flight, at: published))
         requestLog.note(
             conclusion, of: flight.request.document.string(flight.request.id), attempts: flight.report.attemptCount,
@@ -94,15 +95,8 @@ extension WorkerLoop {
     /// Moments are rounded up to this, in milliseconds, so that the polls of a moment come together.
     private static let grid: Int64 = 100
 
-    /// True if the calls that the hub has accepted get outcomes.
-    private func isFollowed(_ flight: Flight) -> Bool {
-        let options = flight.request.options
-        return !options.testSend && (options.trackOutcome ?? ports[flight.route.port].settings.tracksOutcomes)
-    }
-
     /// Follows the calls of a finished request that the hub has accepted.
-    private func track(_ flight: Flight) {
-        let port = ports[flight.route.port]
+    private func track(_ flight: Flight, at port: HubPort) {
         for index in flight.report.calls.indices where flight.report.calls[index].outcome == .success {
             let hasID = flight.report.calls[index].notificationID != nil
             if hasID && !port.polls.isRefused && !scheduler.delays.lanes.available.isEmpty {
