@@ -1,7 +1,6 @@
 @testable import PublishAPI
 @testable import GatewayAPI
 import DoorStage
-import Basics
 import HTTPServing
 import Publishing
 import PushModel
