@@ -17,6 +17,8 @@ public struct Awaited: Sendable {
         /// The final result, and the outcome of every call that the hub has accepted. Of a request that was sent in parts, each part has
         /// outcomes under an id of its own, and none is awaited.
         case outcomes
+        /// Any final result or outcome of the id, for whoever keeps the results itself.
+        case nextResult
     }
 
     /// The progress towards the goal.
@@ -69,6 +71,7 @@ public struct Awaited: Sendable {
 
     /// The progress towards the goal.
     public var standing: Standing {
+        if goal == .nextResult { return finalResult == nil && known.isEmpty ? .incomplete : .complete }
         guard let finalResult else { return .incomplete }
         if finalResult.repeatsItsID { return .settling }
         guard goal == .outcomes else { return .complete }
@@ -84,7 +87,7 @@ public struct Awaited: Sendable {
         guard isOwn(result) else { return standing }
         switch result.kind {
         case "final": takeFinal(result)
-        case "outcome": if goal == .outcomes { takeOutcome(result) }
+        case "outcome": if goal != .finalResult { takeOutcome(result) }
         default: break
         }
         return standing

@@ -35,6 +35,8 @@ public struct ResultRecord: Sendable {
     public let replaySafety: String?
     /// The attempts of the call that had most, or 0 when no call was made.
     public let attemptCount: Int64
+    /// The number of accepted calls that get an outcome each, or 0 where none is to come.
+    public let followedCount: Int64
     /// The duration of the request, in milliseconds.
     public let totalMilliseconds: Int64?
     /// The platforms that were called, each once.
@@ -78,6 +80,9 @@ public struct ResultRecord: Sendable {
         errorMessage = error.flatMap { document.text("message", of: $0) }
         replaySafety = document.text("replay_safety", of: root)
         attemptCount = document.integer("attempt_count", of: root) ?? 0
+        followedCount =
+            document.isTrue("followed", of: root)
+            ? document.member("targets", of: root).flatMap { document.integer("accepted", of: $0) } ?? 0 : 0
         totalMilliseconds = document.member("timings", of: root).flatMap { document.integer("total_ms", of: $0) }
         platforms = Self.platforms(document)
         worker = document.member("worker", of: root).flatMap { document.text("id", of: $0) }

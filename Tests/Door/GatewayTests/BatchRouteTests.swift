@@ -149,7 +149,8 @@ import Testing
         let gateway = try ServedGateway()
         defer { gateway.stop() }
         let body = list(["{\(Self.content)}", "{}", "{\(Self.content)}"])
-        let answers = try (0..<2).map { _ in try call(gateway, body, [Self.json, Self.key]) }
+        // Neither waits for results.
+        let answers = try [[], ["Prefer: wait=30"]].map { try call(gateway, body, [Self.json, Self.key] + $0) }
         #expect(
             answers[0].status == 202
                 && answers[0].text.hasPrefix(#"{"accepted":2,"refused":1,"items":[{"index":0,"status":202,"id":"k"#))

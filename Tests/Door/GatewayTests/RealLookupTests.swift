@@ -56,6 +56,30 @@ struct RealLookupTests {
         #expect(events.contains("id: sent\n") && events.contains("event: end\n"), "\(events)")
     }
 
+    /// At the gateway that published, at one that ran beside it, and at one that starts when that was killed.
+    @Test func aFollowedRequestHasItsOutcomeAtEveryGateway() throws {
+        let house = try House(hasState: true)
+        defer { house.stage.stop() }
+        let content = String(Self.content.dropLast()) + #","options":{"track_outcome":true}}"#
+        let fields = ["Idempotency-Key: order-1", "Prefer: wait=30; until=outcome"]
+        let first = try house.post("/v1/requests", content, fields)
+        let id = try #require(first.json["id"] as? String)
+        let outcome = try #require(first.json["outcome_state"] as? String)
+        #expect(first.status == 200 && outcome != "awaited", "\(first.body)")
+        let at = try place(first.json)
+        let beside = try house.startGateway()
+        house.gateway.kill()
+        for gateway in [beside, try house.startGateway()] {
+            for query in ["?at=\(at)&wait=outcome", "?wait=outcome", "?life=true"] {
+                let shown = try house.get("/v1/requests/\(id)" + query, at: gateway)
+                #expect(
+                    shown["outcome_state"] as? String == outcome && shown["state"] as? String == first.json["state"] as? String)
+            }
+            let again = try house.post("/v1/requests", content, fields, at: gateway)
+            #expect(again.status == 200 && again.json["outcome_state"] as? String == outcome, "\(again.body)")
+        }
+    }
+
     @Test(arguments: [true, false]) func aRepetitionShowsTheFateOfTheFirst(hasState: Bool) throws {
         let house = try House(hasState: hasState)
         defer { house.stage.stop() }

@@ -28,6 +28,21 @@ import Testing
 
     @Test(
         arguments: [
+            ("?wait=outcome", [:], 30, .outcome, false), ("?wait=outcome&until=outcome", [:], 30, .outcome, false),
+            ("?wait=7&until=outcome", [:], 7, .outcome, false), ("?wait=7&until=result", [:], 7, .result, false),
+            ("?until=outcome", [:], 0, .outcome, false), ("", ["Prefer": "wait=5; until=outcome"], 5, .outcome, true),
+            ("", ["Prefer": "wait=5;x;Until=\"outcome\", wait=6"], 5, .outcome, true),
+            ("", ["Prefer": "wait=5; until=then"], 5, .result, true), ("", ["Prefer": "wait=5, until=outcome"], 5, .result, true),
+            ("?until=outcome", ["Prefer": "wait=5"], 5, .outcome, true),
+        ] as [(String, HTTPFields, Int, RequestWatch.Goal, Bool)])
+    func aWaitHasAGoal(text: String, headers: HTTPFields, wait: Int, goal: RequestWatch.Goal, isPreferred: Bool) throws {
+        let found = try query(text, headers)
+        #expect(found.wait == wait && found.goal == goal && found.isPreferred == isPreferred)
+    }
+
+    @Test(
+        arguments: [
+            "?wait=outcomes", "?wait=7&until=x", "?wait=outcome&until=result",
             "?wait=-1", "?wait=+1", "?wait=1.5", "?wait=x", "?wait=1&wait=2",
             "?at=t", "?at=t/1", "?at=/1/2", "?at=t/-1/2", "?at=t/1/x", "?at=t/1/2/3", "?at=t/2147483648/0",
             "?at=t/0/9223372036854775808", "?at=t/0/1&time=x", "?at=t/0/1&time=-1", "?at=t/0/1&time=9223372036854775808",

@@ -76,6 +76,20 @@ struct ResultWriterTests {
         }
     }
 
+    @Test(
+        arguments: [
+            (true, [.success], true), (true, [.success, .throttled], true), (true, [.throttled], nil), (false, [.success], nil),
+        ]
+            as [(Bool, [Outcome], Bool?)])
+    func aResultSaysIfOutcomesFollow(isFollowed: Bool, outcomes: [Outcome], member: Bool?) throws {
+        var reporting = Reporting()
+        for outcome in outcomes { reporting.add(.apple, outcome, outcome == .success ? nil : .hubThrottled) }
+        reporting.report.note(isFollowed: isFollowed)
+        #expect(try reporting.result()["followed"] as? Bool == member)
+        reporting.report.removeAll()
+        #expect(!reporting.report.isFollowed, "a report is used again")
+    }
+
     @Test func labelsAndReplayAreCopiedAsTheyStood() throws {
         let labels = "{ \"b\" : \"\\u00e9\\/\" ,\n\t\"a\":\"\" }"
         let replay =

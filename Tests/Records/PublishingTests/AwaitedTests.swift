@@ -35,6 +35,14 @@ import Testing
         #expect(try standings(.outcomes, words) == expected)
     }
 
+    @Test(
+        arguments: [
+            (["interim"], [.incomplete]), (["sent1"], [.complete]), (["outcome0"], [.complete]), (["sameID"], [.complete]),
+        ] as [([String], [Awaited.Standing])])
+    func anyResultIsNews(words: [String], expected: [Awaited.Standing]) throws {
+        #expect(try standings(.nextResult, words) == expected)
+    }
+
     @Test(arguments: [["sameID", "sent1"], ["sent1", "sameID"], ["sameID", "sent1", "failed"], ["sent1", "failed"]])
     func theResultThatIsNoRepetitionCounts(words: [String]) throws {
         var awaited = Awaited(.finalResult)

@@ -17,7 +17,7 @@ struct ResultTracerTests {
     /// What a search ends with, in a word.
     private static func word(_ answer: ResultTracer.Answer) -> String {
         switch answer {
-        case .final(let result, _): result.state
+        case .final(let result, _, _): result.state
         case .open(nil): "open"
         case .open: "open, repeated"
         case .repetition: "repetition"

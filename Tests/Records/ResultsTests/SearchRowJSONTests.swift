@@ -47,6 +47,22 @@ import Testing
         #expect(whole["title"] as? String == "Lunch")
     }
 
+    /// One outcome decides where there was one call.
+    @Test(
+        arguments: [
+            ("outcome", "failed", "no_target", 1, "no_target"), ("outcome", "failed", "devices_refused", 1, "devices_refused"),
+            ("outcome", "partial", "devices_refused", 1, "reached_some"), ("outcome", "failed", "hub_abandoned", 1, "unknown"),
+            ("outcome", "failed", "no_target", 2, nil), ("final", "failed", "no_target", 1, nil),
+        ] as [(String, String, String, Int, String?)])
+    func aLateFailureHasTheWordOfTheOutcome(kind: String, state: String, code: String, planned: Int, word: String?) throws {
+        var row = Self.row(Self.three)
+        let json =
+            #"{"request_id":"r-1","kind":"\#(kind)","state":"\#(state)","error":{"code":"\#(code)"},"targets":{"planned":\#(planned)}}"#
+        row.result = ResultRecord(json: Array(json.utf8), partition: 0, offset: 0, timestamp: 0)
+        let shown = try Self.json(row)
+        #expect(shown["outcome_state"] as? String == word && shown["state"] as? String == state)
+    }
+
     @Test func aRowHasWhatItsRecordSays() throws {
         let json = try Self.json(Self.row(AudienceSummary(.tags, names: ["News"])), isPayloadVisible: false, isSought: true)
         #expect(json["id"] as? String == "r-1" && json["state"] as? String == "published")

@@ -37,7 +37,8 @@ package final class ManualResults: ResultWaiting {
     package func beforeNextWait(_ before: @escaping @Sendable () -> Void) { state.withLock { $0.before = before } }
 
     package func wait(
-        for id: String, until deadline: MonotonicTime, then: @escaping @Sendable (ResultFollower.Ending.Kind) -> Void
+        for id: String, awaiting goal: Awaited.Goal, until deadline: MonotonicTime,
+        then: @escaping @Sendable (ResultFollower.Ending.Kind) -> Void
     ) throws(ResultFollower.WaitRefusal) -> @Sendable () -> Void {
         state.withLock { $0.before.take() }?()
         if let refusal = state.withLock({ $0.refusal }) { throw refusal }

@@ -175,6 +175,8 @@ struct OutcomeTests {
         try worker.stop()
         let outcomes = try Self.outcomes(bench).values
         #expect(Set(outcomes.map(\.requestID)) == ["two", "template"] && outcomes.count == 3)
+        let followed = try bench.readAll(bench.topics.results).map { try FinalResult($0) }.filter { $0["followed"] == true }
+        #expect(followed.map(\.requestID).sorted() == ["template", "two"] && followed.allSatisfy { $0["kind"] == "final" })
         let template = try #require(outcomes.first { $0.requestID == "template" })
         #expect(Self.words(template) == "sent success - duplicate_risk Completed apple:Success=2 fcmv1:Success=3")
         #expect(template["sends.0.platform"] == "template" && template["sends.0.pns_outcomes.Success"] == 5)

@@ -44,7 +44,8 @@ extension APIOperation {
         method: "GET", path: "/v1/requests/{id}", label: "requests.show", summary: "Says what became of a request.",
         access: .key([.read, .publish]),
         parameters: [
-            requestIDParameter, atParameter, timeParameter, waitParameter, preferParameter, lifeParameter, payloadParameter,
+            requestIDParameter, atParameter, timeParameter, waitParameter, untilParameter, preferParameter, lifeParameter,
+            payloadParameter,
             verdictZoneParameter,
         ],
         answers: [
@@ -106,9 +107,13 @@ extension APIOperation {
         summary: "The time of that record, as Location has it: another one there is not meant.",
         example: "1795280400100")
     private static let waitParameter = Parameter(
-        name: "wait", schema: JSONSchema.count,
-        summary: "Seconds to wait for the end; more than \(APILimit.wait) are cut, and Preference-Applied says so.",
+        name: "wait", schema: JSONSchema.text(pattern: "^([0-9]+|outcome)$"),
+        summary: "Seconds to wait for the result; more than \(APILimit.wait) are cut, and Preference-Applied says so. "
+            + "outcome waits \(APILimit.wait) s for the outcome.",
         example: "30")
+    private static let untilParameter = Parameter(
+        name: "until", schema: JSONSchema.words(["result", "outcome"]), summary: "The goal of wait: result if it is left out.",
+        example: "outcome")
     private static let lifeParameter = Parameter(
         name: "life", schema: JSONSchema.boolean,
         summary: "Searches every result, replay and duplicate of it; not together with wait.",
@@ -121,7 +126,8 @@ extension APIOperation {
         example: "Europe/Berlin")
     private static let preferParameter = Parameter(
         name: "Prefer", place: .header, schema: JSONSchema.text(),
-        summary: "wait=SECONDS waits for the end (RFC 7240), \(APILimit.wait) at most.",
+        summary:
+            "wait=SECONDS waits for the result (RFC 7240), \(APILimit.wait) at most; wait=SECONDS;until=outcome for the outcome.",
         example: "wait=10")
     private static let lookupProblems = [Problem(status: 404, codes: [.notFound])]
 
@@ -169,6 +175,12 @@ extension APIOperation {
                 [
                     ("id", JSONSchema.text()), ("state", JSONSchema.text()), ("topic", JSONSchema.text()),
                     ("partition", JSONSchema.count), ("offset", JSONSchema.text(pattern: "^[0-9]+$")),
+                    (
+                        "outcome_state",
+                        JSONSchema.words(OutcomeState.allCases.map(\.rawValue))
+                            .described(
+                                "What became of the followed calls of a request that was sent; state has it once it is known.")
+                    ),
                     ("accepted_at", JSONSchema.moment), ("expires_at", JSONSchema.moment), ("due_at", JSONSchema.moment),
                     (
                         "repeated",

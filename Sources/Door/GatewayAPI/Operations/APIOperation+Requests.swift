@@ -71,6 +71,11 @@ extension APIOperation {
             ("id", JSONSchema.text()), ("state", JSONSchema.text()), ("published_at", JSONSchema.moment),
             ("finished_at", JSONSchema.moment),
             (
+                "outcome_state",
+                JSONSchema.words(OutcomeState.allCases.map(\.rawValue))
+                    .described("What the hub told later of its only call, if it reached not every device.")
+            ),
+            (
                 "to",
                 JSONSchema.object(
                     [

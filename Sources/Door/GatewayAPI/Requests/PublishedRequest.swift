@@ -1,5 +1,6 @@
 package import Publishing
 package import PushModel
+package import Results
 
 /// The results that were searched for that of a request, of those written before this gateway listened. Each includes those before.
 package enum ResultSearch: Sendable, Comparable {
@@ -21,6 +22,10 @@ package struct PublishedRequest: Sendable {
         let isRepetition: Bool
         /// True if that has the same id, so that its result counts in place of this one.
         let repeatsItsID: Bool
+        /// The calls that the hub accepted and that are followed, or 0 for a result that is the last word.
+        let followedCount: Int
+        /// The moment from which no outcome is awaited any more.
+        package let awaitsUntil: Timestamp
     }
 
     package enum Standing: Sendable, Equatable {
@@ -66,6 +71,10 @@ package struct PublishedRequest: Sendable {
     package var place: RequestPlace?
     /// Its final result, once there is one.
     package private(set) var ending: Ending?
+    /// The outcomes of its followed calls, by the index of each.
+    private var outcomes: [Int64: RequestStory.Outcome] = [:]
+    /// True if a search found its final result, and did not come to the end of those that may be outcomes.
+    private var lacksOutcomes = false
     private(set) var searched = ResultSearch.nowhere
     /// True if its id is known to have been published more than once. The result is that of the first.
     package private(set) var isRepeated = false
@@ -97,21 +106,71 @@ package struct PublishedRequest: Sendable {
     /// True if its final result is known. A `duplicate` is none while the first request with its id has, or may have, another one.
     package var isFinal: Bool { ending.map { !$0.repeatsItsID || isAlone } ?? false }
 
+    /// The outcome of its followed calls. Nil without a final result, and of a request whose result is the last word.
+    package func outcomeState(at now: Timestamp) -> OutcomeState? {
+        guard isFinal, let ending, ending.followedCount > 0 else { return nil }
+        guard outcomes.count < ending.followedCount else { return OutcomeState(outcomes.values) }
+        return now < ending.awaitsUntil ? .awaited : .unknown
+    }
+
+    /// True if nothing is to come that would change its state.
+    package func isSettled(at now: Timestamp) -> Bool { isFinal && outcomeState(at: now) != .awaited }
+
+    /// The moment until which an outcome may come, or nil where none is awaited.
+    package var awaitsOutcomeUntil: Timestamp? {
+        ending.flatMap { outcomes.count < $0.followedCount ? $0.awaitsUntil : nil }
+    }
+
+    /// The word for its state: that of its outcome, once that is known.
+    package func word(at now: Timestamp) -> String {
+        if let state = outcomeState(at: now), state.isKnown { return state.rawValue }
+        return standing(at: now).word
+    }
+
+    /// The outcomes as a verdict needs them, or nil where no call is followed.
+    package func telemetry(at now: Timestamp) -> RequestStory.Telemetry? {
+        guard let state = outcomeState(at: now) else { return nil }
+        guard outcomes.isEmpty else { return .known(outcomes.sorted { $0.key < $1.key }.map(\.value)) }
+        return state == .awaited ? .awaited : .missing
+    }
+
+    /// The bytes of its results, as they count for what is kept.
+    package var resultByteCount: Int { (ending?.json.count ?? 0) + outcomes.count * Self.outcomeByteCount }
+
+    /// The bytes of an outcome that is kept.
+    private static let outcomeByteCount = 128
+
     /// The search without which its state cannot be said, or nil for none.
     package var missingSearch: ResultSearch? {
-        guard !isFinal else { return nil }
+        guard !isFinal else { return lacksOutcomes && awaitsOutcomeUntil != nil ? .sinceItsRecord : nil }
         let needed: ResultSearch = ending != nil ? .sinceItsID : isFound ? .sinceItsRecord : .nowhere
         return needed > searched ? needed : nil
     }
 
-    /// Takes a final result of its id, unless that is of another's request, or counts less than the one that it has.
+    /// Takes a result of its id, unless that is of another's request, or counts less than what it has.
     package mutating func take(_ result: ResultRecord) -> Bool {
-        guard result.kind == "final", has(result) else { return false }
+        guard has(result) else { return false }
+        return result.kind == "final" ? takeFinal(result) : takeOutcome(result)
+    }
+
+    private mutating func takeFinal(_ result: ResultRecord) -> Bool {
         isRepeated = isRepeated || result.repeatsItsID
         if let known = ending, !known.isRepetition || result.isRepetition { return false }
+        let followed = result.state == ResultState.sent.rawValue ? result.followedCount : 0
         ending = Ending(
-            json: result.line, state: result.state, isRepetition: result.isRepetition, repeatsItsID: result.repeatsItsID)
+            json: result.line, state: result.state, isRepetition: result.isRepetition, repeatsItsID: result.repeatsItsID,
+            followedCount: min(Int(clamping: followed), Awaited.maximumOutcomeCount),
+            awaitsUntil: Timestamp(milliseconds: result.timestamp).adding(milliseconds: RequestStory.longestOutcome))
         if !result.repeatsItsID { takePlace(of: result) }
+        return true
+    }
+
+    /// Takes the outcome of a followed call. That of another record with the same id is of another call.
+    private mutating func takeOutcome(_ result: ResultRecord) -> Bool {
+        guard result.kind == "outcome", let ending, outcomes.count < ending.followedCount, let call = result.call,
+            outcomes[call] == nil, result.origin == nil || result.origin?.record == place?.record
+        else { return false }
+        outcomes[call] = RequestStory.Outcome(state: result.state, code: result.errorCode)
         return true
     }
 
@@ -128,6 +187,9 @@ package struct PublishedRequest: Sendable {
         searched = max(searched, search)
         self.isAlone = self.isAlone || isAlone
     }
+
+    /// Notes whether a search came to the end of the results that may be its outcomes.
+    package mutating func noteOutcomes(areWhole: Bool) { lacksOutcomes = !areWhole }
 
     /// True for a result of its id that is its own: it names the same source and tenant, or none and the place of its record, as that of a
     /// record does that a worker cannot read.

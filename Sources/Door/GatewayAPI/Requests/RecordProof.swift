@@ -4,6 +4,7 @@ package import Results
 import Publishing
 package import PushModel
 import Replay
+import ResultQuery
 
 /// The place of a request's record, and its time: a topic that was made again has another record at the same place.
 package struct RequestPlace: Sendable, Equatable {
@@ -66,6 +67,14 @@ extension ResultRecord {
         return RequestPlace(
             record: StoredPlace(topic: found.topic, partition: found.partition, offset: found.offset),
             time: text.flatMap { Timestamp(Array($0.utf8).span) })
+    }
+}
+
+extension ResultRecord {
+    /// The index of the call that an outcome is of.
+    var call: Int64? {
+        var document = JSONDocument()
+        return document.readResult(json.span) ? document.call : nil
     }
 }
 

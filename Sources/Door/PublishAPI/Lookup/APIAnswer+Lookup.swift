@@ -2,14 +2,16 @@ import GatewayAPI
 import HTTPServing
 import Kafka
 import PushModel
+import Results
 
 extension PublishedRequest {
-    /// The request as JSON: the members of a 202 in their order, then `due_at`, `repeated`, `held` and `result`, as far as they are known.
+    /// The request as JSON: the members of a 202 in their order, with `outcome_state`, then `due_at`, `repeated`, `held` and `result`, as far as they are known.
     func json(at now: Timestamp, held: [HeldSpan] = []) -> [UInt8] {
         let standing = standing(at: now)
         var json = ByteWriter(capacity: 512 + (ending?.json.count ?? 0))
         json.append("{\"id\":", json: id)
-        json.append(",\"state\":", json: standing.word)
+        json.append(",\"state\":", json: word(at: now))
+        if let outcome = outcomeState(at: now) { json.append(",\"outcome_state\":", json: outcome.rawValue) }
         if let place = place?.record {
             json.append(placeIn: place.partition.topic, partition: place.partition.partition, offset: place.offset)
         }
@@ -59,7 +61,7 @@ extension APIAnswer {
     ) {
         self.init(status: 200, json: published.json(at: now, held: held))
         if let applied { headers.append("Preference-Applied", value: "wait=\(applied)") }
-        tag(isFinal: published.isFinal, to: call)
+        tag(isFinal: published.isSettled(at: now), to: call)
     }
 
     /// Adds the tag of a final state, and becomes 304 for whoever has what there is.

@@ -75,7 +75,7 @@ struct LookupAnswer: Sendable {
             answer.headers.append("Cache-Control", value: "no-store")
             return answer
         }
-        answer.tag(isFinal: request.isFinal, to: call)
+        answer.tag(isFinal: request.isSettled(at: now), to: call)
         return answer
     }
 
@@ -110,9 +110,9 @@ extension RequestStory {
         guard !request.isFinal else {
             guard ending == nil, let json = request.ending?.json,
                 let result = ResultRecord(json: json, partition: 0, offset: 0, timestamp: 0)
-            else { return }
+            else { return takeTelemetry(of: request, at: now) }
             take(result)
-            return
+            return takeTelemetry(of: request, at: now)
         }
         publishedAt = request.acceptedAt
         cancelledAt = cancelledAt ?? request.cancelledAt
@@ -125,5 +125,10 @@ extension RequestStory {
         case .unknown: (standing, obstacle) = (.open, .notAllSearched)
         case .accepted, .published, .final: standing = .open
         }
+    }
+
+    /// Takes what the hub told of its calls, where no search has found it.
+    private mutating func takeTelemetry(of request: PublishedRequest, at now: Timestamp) {
+        if telemetry == .notSearched || telemetry == .missing { telemetry = request.telemetry(at: now) ?? telemetry }
     }
 }

@@ -162,7 +162,7 @@ package struct LookupEndpoints: Sendable {
             }
             return searchLife(of: key.id, beside: key, query: query, until: deadline, for: call)
         }
-        _ = lookup.watch(key, for: call.claimant, until: deadline, holding: call.holding) { ending in
+        _ = lookup.watch(key, for: query.goal, by: call.claimant, until: deadline, holding: call.holding) { ending in
             switch ending {
             case .request(let request): answer(request, applied: applied, query: query, to: call)
             case .stopping(let request): answer(request, applied: nil, query: query, to: call)
@@ -205,6 +205,7 @@ package struct LookupEndpoints: Sendable {
         found.party = Party(tenant: asker.tenant, source: asker.source)
         let key = known ?? lookup.add(found)
         for result in [life.own.last { $0.repeatsItsID }, life.final] { if let result { lookup.take(result) } }
+        if life.final?.followedCount ?? 0 > 0 { for result in life.own where result.kind == "outcome" { lookup.take(result) } }
         lookup.search(key) { then(key) }
     }
 
@@ -327,9 +328,9 @@ extension LookupEndpoints {
         holding: @autoclosure () -> Holding = Self.noHolding,
         then answer: @escaping @Sendable (APIAnswer) -> Void
     ) {
-        guard let seconds = LookupQuery.preferredWait(headers), seconds > 0 else { return answer(accepted) }
+        guard let (seconds, goal) = LookupQuery.preferredWait(headers), seconds > 0 else { return answer(accepted) }
         let deadline = lookup.clock.now().advanced(by: .seconds(seconds))
-        _ = lookup.watch(key, for: claimant(), until: deadline, holding: holding()) { [lookup] ending in
+        _ = lookup.watch(key, for: goal, by: claimant(), until: deadline, holding: holding()) { [lookup] ending in
             guard case .request(let request) = ending else { return answer(accepted) }
             var late = accepted
             late.headers.append("Preference-Applied", value: "wait=\(seconds)")
@@ -350,12 +351,21 @@ extension LookupEndpoints {
         holding: @escaping Holding = { _ in {} },
         then answer: @escaping @Sendable (APIAnswer) -> Void
     ) {
-        guard accepted.status == 202, LookupQuery.preferredWait(headers) ?? 0 > 0, let (id, place) = Self.request(of: accepted)
+        guard accepted.status == 202, LookupQuery.preferredWait(headers)?.seconds ?? 0 > 0,
+            let (id, place) = Self.request(of: accepted)
         else { return answer(accepted) }
-        find(id, at: place, for: asker) { found in
-            guard case .success(let key?) = found else { return answer(accepted) }
+        let wait: @Sendable (PublishedRequests.Key) -> Void = { key in
             let claimant = Claimant(keyID: asker.keyID, tenant: asker.tenant, client: client)
             self.answer(key, of: claimant, to: headers, accepted: accepted, holding: holding, then: answer)
+        }
+        // Searches first: just after a start nobody can wait yet.
+        findSearched(id, at: place, for: asker) { found in
+            if case .success(let key?) = found { return wait(key) }
+            guard place == nil else { return answer(accepted) }
+            search(id, asker) { found in
+                guard case .success(.life(let life)) = found else { return answer(accepted) }
+                remember(life, as: nil, for: asker, then: wait)
+            }
         }
     }
 

@@ -7,8 +7,10 @@ import ResultQuery
 
 /// The terms of a lookup beside the id: `?wait=`, `?at=` with `time=`, `?zone=`, and the header fields `Prefer` and `If-None-Match`.
 struct LookupQuery: Sendable, Equatable {
-    /// Seconds to wait for the final state, 0 to 30.
+    /// Seconds to wait, 0 to 30.
     var wait = 0
+    /// The goal of the wait.
+    var goal = RequestWatch.Goal.result
     /// True if the answer must say the wait: it is a preference (RFC 7240), or the longest in place of a longer one.
     var isPreferred = false
     /// The place and the time that the caller gives for the request's record.
@@ -25,13 +27,21 @@ struct LookupQuery: Sendable, Equatable {
     /// - Throws: 400 for a member that cannot be understood. A preference that cannot be is passed over (RFC 7240, section 2).
     init(_ request: HTTPServerRequest, of operation: APIOperation.Lookup) throws(APIProblem) {
         let query = try operation.row.query(of: request)
-        if let text = query["wait"] {
+        if query["wait"] == "outcome" {
+            (wait, goal) = (APILimit.wait, .outcome)
+        } else if let text = query["wait"] {
             guard let seconds = Self.seconds(text[...]) else {
-                throw .invalid("wait must be whole seconds; more than \(APILimit.wait) count as \(APILimit.wait).")
+                throw .invalid("wait must be outcome, or whole seconds; more than \(APILimit.wait) count as \(APILimit.wait).")
             }
             (wait, isPreferred) = (min(seconds, APILimit.wait), seconds > APILimit.wait)
-        } else if let seconds = Self.preferredWait(request.headers) {
-            (wait, isPreferred) = (seconds, true)
+        } else if let preferred = Self.preferredWait(request.headers) {
+            (wait, goal, isPreferred) = (preferred.seconds, preferred.goal, true)
+        }
+        switch query["until"] {
+        case nil: break
+        case "outcome": goal = .outcome
+        case "result" where query["wait"] != "outcome": goal = .result
+        default: throw .invalid("until must be result or outcome, and no other than wait says.")
         }
         wantsLife = try query.isTrue("life")
         wantsPayload = try query.isTrue("payload")
@@ -63,12 +73,15 @@ struct LookupQuery: Sendable, Equatable {
         return Timestamp(milliseconds: milliseconds)
     }
 
-    /// The seconds of the preference `wait`, at most 30, nil for none. The first one counts.
-    static func preferredWait(_ headers: HTTPFields) -> Int? {
+    /// The preference `wait`, at most 30 seconds, nil for none. The first one counts. Its parameter `until=outcome` names the goal.
+    static func preferredWait(_ headers: HTTPFields) -> (seconds: Int, goal: RequestWatch.Goal)? {
         for preference in headers.members("Prefer") {
-            let word = preference.unquotedParts(between: ";")[0].unquotedParts(between: "=")
-            guard word[0].equalsIgnoringCase("wait") else { continue }
-            return word.count == 2 ? word[1].unquoted.flatMap { seconds($0[...]) }.map { min($0, APILimit.wait) } : nil
+            let parts = preference.unquotedParts(between: ";").map { $0.unquotedParts(between: "=") }
+            guard parts[0][0].equalsIgnoringCase("wait") else { continue }
+            guard parts[0].count == 2, let seconds = parts[0][1].unquoted.flatMap({ seconds($0[...]) }) else { return nil }
+            let isForOutcome = parts.dropFirst()
+                .contains { $0.count == 2 && $0[0].equalsIgnoringCase("until") && $0[1].unquoted == "outcome" }
+            return (min(seconds, APILimit.wait), isForOutcome ? .outcome : .result)
         }
         return nil
     }

@@ -16,7 +16,8 @@ package struct PublishedRequests: Sendable {
         package var count = 200_000
         /// The most bytes of results together. Beyond, the one whose result came first leaves of those of whoever has most bytes.
         var resultByteCount = 64 << 20
-        /// How long one stays after its result, or without a result after its expiry, in milliseconds.
+        /// The time for which one stays after its end, or without an end after its expiry, in milliseconds. The end is its result, or where an outcome
+        /// is awaited the last outcome, at the latest the moment from which none is awaited any more.
         var age: Int64 = 600_000
     }
 
@@ -33,8 +34,10 @@ package struct PublishedRequests: Sendable {
         var writeCount: Int
         /// The number of its result in the order of results.
         var endingNumber: UInt64?
-        /// The moment of its result.
+        /// The moment of its end.
         var endedAt: Timestamp?
+        /// The moment at which it leaves if it does not end before.
+        var leavesAt: Timestamp?
 
         var isEnded: Bool { endedAt != nil }
     }
@@ -42,8 +45,9 @@ package struct PublishedRequests: Sendable {
     /// The requests of one party, in the orders in which they came and ended, and some that have left.
     private struct Own: Sendable {
         var order = FIFO<Key>()
+        /// Those that have a result.
         var endings = FIFO<(key: Key, number: UInt64)>()
-        var endedCount = 0
+        var resultCount = 0
     }
 
     private let limits: Limits
@@ -53,7 +57,7 @@ package struct PublishedRequests: Sendable {
     private var parties: [Party: Own] = [:]
     private var counts = Holdings<Party>()
     private var bytes = Holdings<Party>()
-    /// When those without a result leave.
+    /// The moments at which those without an end leave.
     private var expiries = MomentHeap<Timestamp, Key>()
     private var lastNumber: UInt64 = 0
     private var endedCount = 0
@@ -92,10 +96,12 @@ package struct PublishedRequests: Sendable {
         }
         lastNumber += 1
         let key = Key(id: request.id, number: lastNumber)
-        entries[request.id, default: []].append(Entry(number: lastNumber, request: request, writeCount: writes))
+        let leavesAt = request.expiresAt?.adding(milliseconds: limits.age)
+        entries[request.id, default: []]
+            .append(Entry(number: lastNumber, request: request, writeCount: writes, leavesAt: leavesAt))
         counts.change(request.party, by: 1)
         parties[request.party, default: Own()].order.append(key)
-        if let expiry = request.expiresAt { expiries.add(key, at: expiry.adding(milliseconds: limits.age)) }
+        if let leavesAt { expiries.add(key, at: leavesAt) }
         while count > limits.count, let party = counts.greediest, let first = parties[party]?.order.popFirst() { remove(first) }
         sweep(request.party)
         sweep()
@@ -113,7 +119,7 @@ package struct PublishedRequests: Sendable {
     /// Notes that a record of it is certainly not written. Without any other it leaves: one that was written, or of which that is unknown.
     mutating func noteNotWritten(_ key: Key) {
         change(key) { $0.writeCount -= 1 }
-        guard let entry = entry(key), entry.writeCount <= 0, entry.request.place == nil, !entry.isEnded else { return }
+        guard let entry = entry(key), entry.writeCount <= 0, entry.request.place == nil, entry.endingNumber == nil else { return }
         remove(key)
     }
 
@@ -122,7 +128,7 @@ package struct PublishedRequests: Sendable {
         change(key) { $0.request.cancelledAt = $0.request.cancelledAt ?? now }
     }
 
-    /// Takes a result of a request; one of another kind, or of another's request, changes nothing.
+    /// Takes a result of a request; one of another's request changes nothing.
     mutating func take(_ result: ResultRecord, at now: Timestamp) {
         for key in (entries[result.requestID] ?? []).map({ Key(id: result.requestID, number: $0.number) }) {
             take(result, of: key, at: now)
@@ -133,9 +139,9 @@ package struct PublishedRequests: Sendable {
     /// Notes the end of a search. One that found nothing in time changes nothing.
     package mutating func note(_ answer: ResultTracer.Answer, to search: ResultSearch, of key: Key, at now: Timestamp) {
         switch answer {
-        case .final(let result, let repetition):
-            if let repetition { take(repetition, of: key, at: now) }
-            take(result, of: key, at: now)
+        case .final(let result, let repetition, let outcomes):
+            for result in [repetition, result] + (outcomes?.found ?? []) { if let result { take(result, of: key, at: now) } }
+            change(key) { $0.request.noteOutcomes(areWhole: outcomes?.areWhole ?? true) }
         case .open(nil): change(key) { $0.request.note(search) }
         case .open(let repetition?):
             take(repetition, of: key, at: now)
@@ -159,25 +165,28 @@ package struct PublishedRequests: Sendable {
     }
 
     private mutating func take(_ result: ResultRecord, of key: Key, at now: Timestamp) {
-        var (isTaken, old, wasEnded, party) = (false, 0, false, Party?.none)
         lastNumber += 1
-        let number = lastNumber
+        let (number, age) = (lastNumber, limits.age)
+        var difference: (bytes: Int, ended: Int, results: Int)?
+        var (party, leavesAt) = (Party?.none, Timestamp?.none)
         change(key) { entry in
-            old = entry.request.ending?.json.count ?? 0
-            wasEnded = entry.isEnded
-            isTaken = entry.request.take(result)
-            party = entry.request.party
-            guard isTaken else { return }
-            entry.endedAt = now
+            let before = (entry.request.resultByteCount, entry.isEnded ? 1 : 0, entry.endingNumber == nil ? 1 : 0)
+            guard entry.request.take(result) else { return }
+            let awaited = entry.request.awaitsOutcomeUntil.flatMap { $0 > now ? $0.adding(milliseconds: age) : nil }
+            if let awaited, entry.leavesAt.map({ awaited > $0 }) ?? true { (entry.leavesAt, leavesAt) = (awaited, awaited) }
+            entry.endedAt = awaited == nil ? now : nil
             entry.endingNumber = number
+            party = entry.request.party
+            difference = (entry.request.resultByteCount - before.0, (entry.isEnded ? 1 : 0) - before.1, before.2)
         }
-        guard isTaken, let party else { return }
-        bytes.change(party, by: result.json.count - old)
-        endings.append((key, number))
+        guard let difference, let party else { return }
+        if let leavesAt { expiries.add(key, at: leavesAt) }
+        bytes.change(party, by: difference.bytes)
+        endedCount += difference.ended
+        parties[party]?.resultCount += difference.results
         parties[party]?.endings.append((key, number))
-        guard !wasEnded else { return sweep(party) }
-        endedCount += 1
-        parties[party]?.endedCount += 1
+        if entry(key)?.isEnded == true { endings.append((key, number)) }
+        sweep(party)
     }
 }
 
@@ -198,7 +207,7 @@ extension PublishedRequests {
         }
         while let key = expiries.removeDue(now) {
             stepCount += 1
-            if entry(key)?.isEnded == false { remove(key) }
+            if let entry = entry(key), !entry.isEnded, entry.leavesAt.map({ $0 <= now }) ?? false { remove(key) }
         }
     }
 
@@ -215,11 +224,9 @@ extension PublishedRequests {
         entries[key.id] = found.isEmpty ? nil : found
         let party = entry.request.party
         counts.change(party, by: -1)
-        bytes.change(party, by: -(entry.request.ending?.json.count ?? 0))
-        if entry.isEnded {
-            endedCount -= 1
-            parties[party]?.endedCount -= 1
-        }
+        bytes.change(party, by: -entry.request.resultByteCount)
+        if entry.isEnded { endedCount -= 1 }
+        if entry.endingNumber != nil { parties[party]?.resultCount -= 1 }
         if counts[party] == 0 { parties[party] = nil } else { sweep(party) }
     }
 
@@ -227,7 +234,7 @@ extension PublishedRequests {
     private mutating func sweep(_ party: Party) {
         guard let own = parties[party] else { return }
         let (isLong, hasLongEndings) = (
-            own.order.count > 2 * counts[party] + 64, own.endings.count > 2 * own.endedCount + 64
+            own.order.count > 2 * counts[party] + 64, own.endings.count > 2 * own.resultCount + 64
         )
         guard isLong || hasLongEndings else { return }
         let entries = entries

@@ -1,6 +1,7 @@
 import Basics
 import GatewayAPI
 import PushModel
+import Results
 import Synchronization
 
 /// Streams the states of requests to those who follow them, until the final one. No thread waits with a stream.
@@ -8,6 +9,7 @@ package final class RequestEvents: Sendable {
     private struct Stream: Sendable {
         let sink: any EventSink
         let key: PublishedRequests.Key
+        let claimant: Claimant
         var watch: RequestWatch?
         /// The id of the event that its client had last.
         var lastID: String?
@@ -39,15 +41,24 @@ package final class RequestEvents: Sendable {
         let sink = open(EventFrames.head) { [self] in remove(number) }
         let now = lookup.clock.now()
         state.withLock { state in
-            state.streams[number] = Stream(sink: sink, key: key, lastID: lastID)
+            state.streams[number] = Stream(sink: sink, key: key, claimant: claimant, lastID: lastID)
             state.schedule.add(number, at: now)
         }
         sink.write(EventFrames.beginning)
         show(number)
-        let watch = lookup.watch(key, for: claimant, until: .never) { [self] ending in conclude(number, with: ending) }
+        wait(for: .result, of: number, key: key, by: claimant)
+    }
+
+    /// Waits for the next end of a stream's request.
+    private func wait(for goal: RequestWatch.Goal, of number: Int, key: PublishedRequests.Key, by claimant: Claimant) {
+        let watch = lookup.watch(key, for: goal, by: claimant, until: .never) { [self] ending in
+            conclude(number, with: ending, of: goal)
+        }
         let isThere = state.withLock { state -> Bool in
-            state.streams[number]?.watch = watch
-            return state.streams[number] != nil
+            // One that has ended may have begun the next one.
+            guard state.streams[number] != nil else { return false }
+            if goal >= state.streams[number]?.watch?.goal ?? goal { state.streams[number]?.watch = watch }
+            return true
         }
         if !isThere { lookup.end(watch) }
     }
@@ -74,10 +85,13 @@ package final class RequestEvents: Sendable {
             let left = max(0, due.nanoseconds(since: wall))
             state.withLock { $0.schedule.add(number, lookingAt: now.advanced(byNanoseconds: left)) }
         }
-        send(request, as: standing.word, to: number, at: wall)
+        send(request, to: number, at: wall)
     }
 
-    private func send(_ request: PublishedRequest, as word: String, to number: Int, at wall: Timestamp) {
+    /// Sends the state of a request, unless the client has it. That no outcome will come is news to whoever has `sent`.
+    private func send(_ request: PublishedRequest, to number: Int, at wall: Timestamp) {
+        let isUnknown = request.outcomeState(at: wall) == .unknown
+        let word = request.word(at: wall) + (isUnknown ? "-unknown" : "")
         let isNews = state.withLock { state -> Bool in
             guard let stream = state.streams[number], stream.lastID != word else { return false }
             state.streams[number]?.lastID = word
@@ -86,11 +100,14 @@ package final class RequestEvents: Sendable {
         if isNews { write(EventFrames.event("state", id: word, data: request.json(at: wall)), to: number) }
     }
 
-    /// Sends the final state and ends the stream; without one, its client is to connect again.
-    private func conclude(_ number: Int, with ending: RequestWatch.Ending) {
+    /// Sends the final state and ends the stream, or goes on for the outcome. Without a state, its client is to connect again.
+    private func conclude(_ number: Int, with ending: RequestWatch.Ending, of goal: RequestWatch.Goal) {
         let wall = lookup.clock.wall()
         if case .request(.some(let request)) = ending {
-            send(request, as: request.standing(at: wall).word, to: number, at: wall)
+            send(request, to: number, at: wall)
+            if goal == .result, !request.isSettled(at: wall), let stream = state.withLock({ $0.streams[number] }) {
+                return wait(for: .outcome, of: number, key: stream.key, by: stream.claimant)
+            }
             write(EventFrames.end, to: number)
         }
         remove(number)?.sink.end()

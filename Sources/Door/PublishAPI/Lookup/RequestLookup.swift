@@ -152,16 +152,17 @@ package final class RequestLookup: Sendable {
         }
     }
 
-    /// Waits until a request has ended, or time is over, in a place of a claimant. `then` is called once, before this returns or later, in any thread,
+    /// Waits until a request has ended as the goal says, or time is over, in a place of a claimant. `then` is called once, before this returns or later, in any thread,
     /// unless ``end(_:)`` ends the watch before. It must not block. `holding` ends the watch of a caller who has lost its rights.
     func watch(
-        _ key: PublishedRequests.Key, for claimant: Claimant, until deadline: MonotonicTime, holding: Holding = { _ in {} },
+        _ key: PublishedRequests.Key, for goal: RequestWatch.Goal = .result, by claimant: Claimant, until deadline: MonotonicTime,
+        holding: Holding = { _ in {} },
         then: @escaping @Sendable (RequestWatch.Ending) -> Void
     ) -> RequestWatch {
-        let watch = RequestWatch(key, for: claimant, until: deadline, then: then)
+        let watch = RequestWatch(key, of: goal, for: claimant, until: deadline, then: then)
         // Takes no place for what is over.
         let request = self[key]
-        if request?.isFinal ?? true {
+        if isOver(request, for: goal) {
             watch.end(with: .request(request))
             return watch
         }
@@ -200,9 +201,11 @@ package final class RequestLookup: Sendable {
     /// Waits on, or ends a watch whose request has ended or whose time is over.
     private func go(on watch: RequestWatch) {
         guard !endIfDue(watch), let turn = watch.nextTurn() else { return }
+        let goal = watch.goal == .result ? Awaited.Goal.finalResult : .nextResult
+        let deadline = min(watch.deadline, moment(ofLastOutcome: self[watch.key]))
         guard let results = results.withLock({ $0 }) else { return finish(watch, with: .problem(.resultsUnwatched)) }
         do throws(ResultFollower.WaitRefusal) {
-            let forget = try results.wait(for: watch.key.id, until: watch.deadline) { [self] reason in
+            let forget = try results.wait(for: watch.key.id, awaiting: goal, until: deadline) { [self] reason in
                 if reason == .closed { finish(watch, with: .stopping(self[watch.key])) } else { go(on: watch) }
             }
             watch.hold(forget, of: turn)
@@ -225,9 +228,20 @@ package final class RequestLookup: Sendable {
 
     private func endIfDue(_ watch: RequestWatch) -> Bool {
         let request = self[watch.key]
-        guard request?.isFinal ?? true || clock.now() >= watch.deadline else { return false }
+        guard isOver(request, for: watch.goal) || clock.now() >= watch.deadline else { return false }
         finish(watch, with: .request(request))
         return true
+    }
+
+    private func isOver(_ request: PublishedRequest?, for goal: RequestWatch.Goal) -> Bool {
+        guard let request else { return true }
+        return goal == .result ? request.isFinal : request.isSettled(at: clock.wall())
+    }
+
+    /// The moment from which no outcome is awaited any more.
+    private func moment(ofLastOutcome request: PublishedRequest?) -> MonotonicTime {
+        guard let until = request?.awaitsOutcomeUntil, request?.isFinal == true else { return .never }
+        return clock.now().advanced(byNanoseconds: max(0, until.nanoseconds(since: clock.wall())))
     }
 }
 

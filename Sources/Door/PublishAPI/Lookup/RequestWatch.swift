@@ -5,24 +5,34 @@ import Synchronization
 
 /// Where results are waited for; a `ResultFollower`, but for tests.
 package protocol ResultWaiting: Sendable {
-    /// Waits for the final result of an id. `then` is called once, in any thread, unless this refuses or the wait is ended before
+    /// Waits for results of an id. `then` is called once, in any thread, unless this refuses or the wait is ended before
     /// by what it returns.
     func wait(
-        for id: String, until deadline: MonotonicTime, then: @escaping @Sendable (ResultFollower.Ending.Kind) -> Void
+        for id: String, awaiting goal: Awaited.Goal, until deadline: MonotonicTime,
+        then: @escaping @Sendable (ResultFollower.Ending.Kind) -> Void
     ) throws(ResultFollower.WaitRefusal) -> @Sendable () -> Void
 }
 
 extension ResultFollower: ResultWaiting {
     package func wait(
-        for id: String, until deadline: MonotonicTime, then: @escaping @Sendable (ResultFollower.Ending.Kind) -> Void
+        for id: String, awaiting goal: Awaited.Goal, until deadline: MonotonicTime,
+        then: @escaping @Sendable (ResultFollower.Ending.Kind) -> Void
     ) throws(ResultFollower.WaitRefusal) -> @Sendable () -> Void {
-        let ticket = try expect(id, until: deadline) { then($0.reason) }
+        let ticket = try expect(id, awaiting: Awaited(goal), until: deadline) { then($0.reason) }
         return { [self] in forget(ticket) }
     }
 }
 
 /// One who waits until a request has ended. It ends once.
 final class RequestWatch: Sendable {
+    /// The goal of the wait.
+    enum Goal: Sendable, Comparable {
+        /// The final result.
+        case result
+        /// The outcome besides, where one is awaited.
+        case outcome
+    }
+
     enum Ending: Sendable {
         /// The request as it is now; nil for one that is not known any more.
         case request(PublishedRequest?)
@@ -44,16 +54,17 @@ final class RequestWatch: Sendable {
     let key: PublishedRequests.Key
     /// The holder of its place.
     let claimant: Claimant
+    let goal: Goal
     /// When it ends at the latest.
     let deadline: MonotonicTime
     /// No other lock is taken while it is held.
     private let state: Mutex<State>
 
     init(
-        _ key: PublishedRequests.Key, for claimant: Claimant, until deadline: MonotonicTime,
+        _ key: PublishedRequests.Key, of goal: Goal, for claimant: Claimant, until deadline: MonotonicTime,
         then: @escaping @Sendable (Ending) -> Void
     ) {
-        self.key = key
+        (self.key, self.goal) = (key, goal)
         self.claimant = claimant
         self.deadline = deadline
         state = Mutex(State(then: then))

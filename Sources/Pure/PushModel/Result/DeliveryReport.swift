@@ -76,6 +76,8 @@ public struct DeliveryReport: Sendable {
     public var calls: [Call] = []
     /// The attempts, in the order in which they were made.
     public private(set) var attempts: [Attempt] = []
+    /// True if each call that the hub accepted gets an outcome, too.
+    public private(set) var isFollowed = false
     /// The faults of a request that is rejected.
     public var faults: [RequestFault] = []
     /// The moment at which the record was taken from Kafka.
@@ -91,9 +93,13 @@ public struct DeliveryReport: Sendable {
     /// An empty report.
     public init() {}
 
+    /// Notes if each call that the hub accepted gets an outcome, too.
+    public mutating func note(isFollowed: Bool) { self.isFollowed = isFollowed }
+
     /// Forgets everything and keeps the room.
     public mutating func removeAll() {
         calls.removeAll(keepingCapacity: true)
+        isFollowed = false
         attempts.removeAll(keepingCapacity: true)
         if !faults.isEmpty { faults.removeAll(keepingCapacity: true) }
         bytes.removeAll()

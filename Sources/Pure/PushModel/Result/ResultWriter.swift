@@ -68,6 +68,7 @@ public struct ResultWriter: Sendable {
         if request.options.resultDetail != .none { appendSends(report, to: &json) }
         if request.options.resultDetail == .attempts { appendAttempts(report, to: &json) }
         appendTargets(report, to: &json)
+        if report.isFollowed, report.calls.contains(where: { $0.outcome == .success }) { json.append(",\"followed\":true") }
         appendTimings(report, origin: origin, now: now, to: &json)
         append(origin, to: &json)
         json.append(",\"parent\":", verbatim: request.parent, in: request.document)

@@ -11,6 +11,10 @@ extension ResultWriter {
                     moments: ["published_at", "consumed_at", "finished_at"], optional: ["first_attempt_at"],
                     lengths: ["queue_ms", "throttle_wait_ms", "hub_ms", "total_ms"])
             ),
+            (
+                "followed",
+                JSONSchema.boolean.described("Each call that the hub accepted gets a result of the kind outcome, too.")
+            ),
             ("parent", RequestReader.parent), ("parts", parts),
         ]
         return schema(of: "final", hubState: JSONSchema.words(["Enqueued"]), own: members)

@@ -40,14 +40,26 @@ package struct TracedRequest: Sendable {
 package final class ResultTracer {
     /// The end of a search.
     package enum Answer: Sendable {
-        /// The final result that counts, and one of its own that says that the id came before, if such was met.
-        case final(ResultRecord, repetition: ResultRecord? = nil)
+        /// The final result that counts, one of its own that says that the id came before, if such was met, and the outcomes that it
+        /// has, if its calls are followed.
+        case final(ResultRecord, repetition: ResultRecord? = nil, outcomes: Outcomes? = nil)
         /// None was written until now. A result of its own may say that the id came before.
         case open(repetition: ResultRecord?)
         /// This one alone is left: the result of the request that had the id first is not kept any more.
         case repetition(ResultRecord)
         /// Time ran out, or retention has removed what could say it.
         case unknown
+    }
+
+    /// The outcomes of a request's calls.
+    package struct Outcomes: Sendable {
+        /// The results of the kind `outcome` that were found.
+        package let found: [ResultRecord]
+        /// False if time ran out before all results that may be outcomes were read.
+        package let areWhole: Bool
+
+        /// Outcomes that were found.
+        package init(found: [ResultRecord], areWhole: Bool) { (self.found, self.areWhole) = (found, areWhole) }
     }
 
     /// The distance by which clocks of publishers are ahead of those of workers at most, in milliseconds.
@@ -83,9 +95,11 @@ package final class ResultTracer {
     package func trace(_ request: TracedRequest, until deadline: Deadline) throws(JobFailure) -> Answer {
         var trace = FinalTrace(of: request.id, isOwn: request.isOwn)
         let isIndexed = take(from: keeper, of: request, into: &trace)
-        if let final = trace.final { return .final(final, repetition: trace.repetition) }
+        if trace.isComplete || isIndexed && trace.hasAllOutcomes(at: context.now()), let answer = trace.answer(isWhole: true) {
+            return answer
+        }
         do throws(KafkaError) {
-            if !request.isRepetition, trace.repetition == nil, let place = request.place,
+            if !request.isRepetition, trace.repetition == nil, trace.final == nil, let place = request.place,
                 try isUndone(place.offset, of: place.partition)
             {
                 return .open(repetition: nil)
@@ -135,7 +149,7 @@ package final class ResultTracer {
         let kept = try kept(in: [own])
         let starts = try offsets(since: since, of: [own], within: kept)
         var isWhole = try read([own], of: count, from: starts, to: kept, into: &trace, until: deadline)
-        if let final = trace.final { return .final(final, repetition: trace.repetition) }
+        if let answer = trace.answer(isWhole: isWhole) { return answer }
         let isRepetition = request.isRepetition || trace.repetition != nil
         // A clock that is ahead of all others says nothing.
         let reach = isRepetition ? RequestLife.longestWindow : request.writtenAt > now ? .max : Self.skew
@@ -143,7 +157,7 @@ package final class ResultTracer {
         if isWhole, !isIndexed {
             let range = limits[0]..<max(limits[0], starts[0])
             isWhole = try readBack(own, of: count, in: range, into: &trace, until: deadline)
-            if let final = trace.final { return .final(final, repetition: trace.repetition) }
+            if let answer = trace.answer(isWhole: isWhole) { return answer }
         }
         let isByKey = !trace.isScattered && trace.count >= Self.sample && starts[0] > kept[0].lowerBound
         if isWhole, trace.repetition == nil, count > 1, !isByKey {
@@ -151,7 +165,7 @@ package final class ResultTracer {
             let kept = try self.kept(in: others)
             let starts = try offsets(since: since, of: others, within: kept)
             isWhole = try read(others, of: count, from: starts, to: kept, into: &trace, until: deadline)
-            if let final = trace.final { return .final(final, repetition: trace.repetition) }
+            if let answer = trace.answer(isWhole: isWhole) { return answer }
         }
         guard isWhole else { return .unknown }
         let earliest = isRepetition ? limits : try offsets(since: written, of: [own], within: kept)
@@ -188,7 +202,7 @@ package final class ResultTracer {
             trace.take(record, of: partitionCount)
             // Looking at the clock costs as much as passing over a record.
             if trace.count & 0xFF == 0 { isLate = deadline.hasPassed || context.isCancelled() }
-            return trace.final == nil && !isLate
+            return !trace.isComplete && !isLate
         }
         return !isLate
     }

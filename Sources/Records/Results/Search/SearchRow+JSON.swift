@@ -13,7 +13,8 @@ extension SearchRow {
     /// - Returns: The object.
     package func json(revealing names: [String], isPayloadVisible: Bool, isSought: Bool = false) -> [UInt8] {
         var object = JSONObject([
-            "id": id, "state": state, "published_at": Timestamp(milliseconds: publishedAt).text, "finished_at": finishedAt,
+            "id": id, "state": state, "outcome_state": outcomeState?.rawValue,
+            "published_at": Timestamp(milliseconds: publishedAt).text, "finished_at": finishedAt,
         ])
         if let audience = facts?.audience {
             object.add("to", raw: (isPayloadVisible ? audience : audience.masked(revealing: names)).json)
@@ -35,6 +36,15 @@ extension SearchRow {
 
     /// True if it was given up as a dead letter, and has no result.
     package var isDeadLetter: Bool { result == nil && standing.map { $0.state == nil } ?? false }
+
+    /// The outcome, where its result is that of its only call. Nil for any other: outcomes of several calls are not in a list.
+    private var outcomeState: OutcomeState? {
+        var document = JSONDocument()
+        guard let result, result.kind == "outcome", document.readResult(result.json.span),
+            let targets = document.member("targets", of: document.root), document.integer("planned", of: targets) == 1
+        else { return nil }
+        return OutcomeState([RequestStory.Outcome(state: result.state, code: result.errorCode)])
+    }
 
     /// The tenant, by its record or its result.
     package var tenant: String? { facts?.tenant ?? result?.tenant ?? sender?.tenant }

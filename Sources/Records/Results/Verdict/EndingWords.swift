@@ -47,18 +47,17 @@ struct EndingWords {
         guard case .known(let outcomes) = story.telemetry, !outcomes.isEmpty else {
             return Verdict(.sent, text: "\(sentThen).", because: note(unseen))
         }
-        let fates = Set(outcomes.map(Fate.init))
-        let isWhole = outcomes.count >= ending.accepted ?? 0
-        if isWhole, fates.isSubset(of: [.reached, .noDevice]) {
+        switch outcomes.count >= ending.accepted ?? 0 ? OutcomeState(outcomes) : .awaited {
+        case .delivered:
             return Verdict(
                 .delivered, text: "\(sentThen), and the push services took it for every device.",
                 because: note("No service tells if a phone then showed it."))
-        }
-        if fates.isSubset(of: [.reached, .some, .noDevice, .refused]), isWhole {
+        case .reachedSome, .devicesRefused, .noTarget:
             return Verdict(
                 .reachedSome, text: "Reached some devices: the push services refused the others.", because: note("\(sentThen)."))
+        case .awaited, .unknown: break
         }
-        let unclear = outcomes.first { ![.reached, .noDevice].contains(Fate($0)) }
+        let unclear = outcomes.first { ![.reached, .noDevice].contains($0.fate) }
         guard let unclear else {
             return Verdict(
                 .sent, text: "\(sentThen).",
@@ -86,32 +85,16 @@ struct EndingWords {
         }
     }
 
-    /// The fate of a call by the hub's outcome.
-    private enum Fate: Hashable {
-        case reached, some, noDevice, refused, cancelled, unclear
-
-        init(_ outcome: RequestStory.Outcome) {
-            switch (outcome.state, outcome.code.flatMap(ErrorCode.init(rawValue:))) {
-            case ("sent", _): self = .reached
-            case ("partial", _): self = .some
-            case (_, .noTarget): self = .noDevice
-            case (_, .devicesRefused): self = .refused
-            case (_, .hubCanceled): self = .cancelled
-            default: self = .unclear
-            }
-        }
-    }
-
     /// The verdict if the hub's outcomes say of every call that no device was reached.
     private var reachedNobody: Verdict? {
         guard ending.state == "sent", !story.doubts.contains(where: \.isOfMoreResults),
             case .known(let outcomes) = story.telemetry, !outcomes.isEmpty, outcomes.count >= ending.accepted ?? 0,
             ending.ambiguous ?? 0 == 0
         else { return nil }
-        let fates = Set(outcomes.map(Fate.init))
-        guard fates.isSubset(of: [.noDevice, .refused]) else { return nil }
+        let state = OutcomeState(outcomes)
+        guard [.noTarget, .devicesRefused].contains(state) else { return nil }
         let why =
-            fates.contains(.refused)
+            state == .devicesRefused
             ? "the push services refused every one" : "the hub knows none \(Self.owner(story.audience))"
         return Verdict(
             .reachedNobody, text: "Reached no device: \(why).", because: note("\(sentThen)."))

@@ -6,7 +6,7 @@ import ResultQuery
 
 extension RequestStory {
     /// The longest wait for the hub's outcome, in milliseconds: its deadline of 35 minutes, and the same for whoever raised it.
-    static let longestOutcome: Int64 = 4_200_000
+    package static let longestOutcome: Int64 = 4_200_000
 
     /// The story of a request by all its results.
     package init(_ life: RequestLife) {
@@ -161,7 +161,7 @@ extension RequestStory.Ending {
 
 extension JSONDocument {
     /// The index of the one call that an outcome is of.
-    fileprivate var call: Int64? {
+    package var call: Int64? {
         guard let sends = member("sends", of: root) else { return nil }
         var index: Int64?
         forEachElement(of: sends) { index = index ?? integer("index", of: $0) }

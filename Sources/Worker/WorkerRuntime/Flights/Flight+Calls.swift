@@ -63,6 +63,11 @@ extension Flight {
         return attempt
     }
 
+    /// Notes if its accepted calls get outcomes: as the request says, or as its hub has it by default.
+    func noteFollowing(byDefault isDefault: Bool) {
+        report.note(isFollowed: !request.options.testSend && (request.options.trackOutcome ?? isDefault))
+    }
+
     /// Counts a wait that the hub asked for, in milliseconds.
     func noteThrottling(_ milliseconds: Int64) { report.throttleWait += milliseconds }
 

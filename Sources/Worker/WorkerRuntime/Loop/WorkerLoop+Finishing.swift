@@ -15,10 +15,12 @@ extension WorkerLoop {
     /// Writes the request's one final result.
     func finish(_ flight: Flight) {
         facts.finishedCount += 1
+        let port = ports[flight.route.port]
+        flight.noteFollowing(byDefault: port.settings.tracksOutcomes)
         let conclusion = recorders.finish(flight, hub: ports.hubMember(of: flight), now: wallClock, into: &outbox)
-        if flight.request.options.trackOutcome ?? ports[flight.route.port].settings.tracksOutcomes { track(flight) }
+        if flight.report.isFollowed { track(flight, at: port) }
         let published = flight.place.origin.timestamp
-        ports[flight.route.port].metrics.finished(
+        port.metrics.finished(
             conclusion, nanoseconds: wallClock.nanoseconds(since: published), isPublishedOnHold: wasHeld(flight, at: published))
         requestLog.note(
             conclusion, of: flight.request.document.string(flight.request.id), attempts: flight.report.attemptCount,
@@ -94,9 +96,7 @@ extension WorkerLoop {
     private static let grid: Int64 = 100
 
     /// Follows the calls of a finished request that the hub has accepted.
-    private func track(_ flight: Flight) {
-        guard !flight.request.options.testSend else { return }
-        let port = ports[flight.route.port]
+    private func track(_ flight: Flight, at port: HubPort) {
         for index in flight.report.calls.indices where flight.report.calls[index].outcome == .success {
             let hasID = flight.report.calls[index].notificationID != nil
             if hasID && !port.polls.isRefused && !scheduler.delays.lanes.available.isEmpty {
