@@ -8,12 +8,14 @@
 import base64
 import concurrent.futures
 import contextlib
+import http.server
 import json
 import os
 import re
 import shlex
 import socket
 import struct
+import threading
 import time
 
 from broker import tool, tool_command
@@ -24,7 +26,7 @@ from web import ask
 # The roles, and what else of `topics acls` and `doctor` belongs to them.
 ROLES = {
     "worker": [], "gateway": ["--gateway.state_dir", "state"], "publisher": ["--with", "cancel", "--with", "wait"],
-    "broadcaster": [], "replayer": [], "collector": [], "operator": [], "mover": [], "reader": [],
+    "callbacks": [], "broadcaster": [], "replayer": [], "collector": [], "operator": [], "mover": [], "reader": [],
 }
 # The roles whose printed commands are run. They have every kind of line, and each takes some seconds.
 BY_COMMAND = ["worker", "reader"]
@@ -187,6 +189,43 @@ def start_services(stage):
     return f"http://{gateway.address('apps are served')}", key
 
 
+def start_callbacks(stage):
+    """Starts the service with a receiver; returns a list of the results that this has taken by now."""
+    taken = []
+
+    class Receiver(http.server.BaseHTTPRequestHandler):
+        def do_POST(self):
+            self.rfile.read(int(self.headers["Content-Length"]))
+            taken.append(self.headers["webhook-id"])
+            self.send_response(204)
+            self.end_headers()
+
+        def log_message(self, *_):
+            pass
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Receiver)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    file = stage.folder / "receivers.yaml"
+    file.touch(mode=0o600)
+    file.write_text(f"allow_plain: true\nallowed_networks: [127.0.0.0/8]\nreceivers:\n  - name: orders\n"
+                    f"    url: http://127.0.0.1:{server.server_port}/\n    secrets: [whsec_dGhpcy1pcy1ub3QtYS1zZWNyZXQtYXQtYWxs]\n")
+    service = stage.start("callbacks", "callbacks", "--listen", "127.0.0.1:0", PUSHFAN_CALLBACKS_RECEIVERS_FILE=str(file))
+    probe = f"http://{service.address('probes and metrics are served')}/readyz"
+    until(lambda: ask(probe).status == 200, lambda: f"ready: {service.said[-500:]}")
+    return taken
+
+
+def call_back(stage, taken):
+    """The receiver hears of results, and an operator stops that, lets it go on, and has results sent again."""
+    until(lambda: taken, "a result is taken")
+    file = {"PUSHFAN_CALLBACKS_RECEIVERS_FILE": str(stage.folder / "receivers.yaml")}
+    stage.run("operator", "callbacks", "list", **file)
+    stage.run("operator", "callbacks", "pause", "orders", "--reason", "test", **file)
+    stage.run("operator", "callbacks", "resume", "orders", **file)
+    stage.run("operator", "callbacks", "replay", "orders", "--since", "1h", "--all", "--yes", **file)
+    until(lambda: len(taken) > len(set(taken)), "a result is taken again")
+
+
 def enqueue(stage, *words, code=0):
     return stage.run("publisher", "enqueue", "--user", "alice", "--title", "x", *words, code=code)
 
@@ -311,12 +350,14 @@ def move(stage):
 def work(stage, kafka, hub):
     """Each program does what it is for, and no one is refused anything."""
     api, key = start_services(stage)
+    taken = start_callbacks(stage)
     publish(stage)
+    call_back(stage, taken)
     repair(stage, hub)
     read(stage)
     order(stage)
     serve(stage, hub, api, key)
-    for name in "gateway", "worker":
+    for name in "gateway", "worker", "callbacks":
         stage.jobs.pop(name).end()
     move(stage)
     # Not needed, only a help: the settings of topics for `enqueue --audience-file`, and to a publisher's `cancel` where the id is published.

@@ -21,12 +21,14 @@ struct DemoKeeping {
             FileManager.default.createFile(
                 atPath: field, contents: Data("Authorization: \(token)\n".utf8), attributes: [.posixPermissions: 0o600])
         else { throw CommandFailure(.failed, "\(field) cannot be written") }
-        try streams.out(words(tokenFile: field, probes: "http://\(try stage.worker.serveProbes())", south: traffic.hubURL))
+        let callbacks = try DemoCallbacks(stage.environment)
+        let probes = "http://\(try stage.worker.serveProbes())"
+        try streams.out(words(tokenFile: field, probes: probes, south: traffic.hubURL, folder: callbacks.folder))
         try streams.flush()
-        try traffic.play(until: ended)
+        try withExtendedLifetime(callbacks) { try traffic.play(until: ended) }
     }
 
-    private func words(tokenFile: String, probes: String, south: String) -> String {
+    private func words(tokenFile: String, probes: String, south: String, folder: String) -> String {
         let (hub, api) = (stage.emulatorURL, "\(stage.gateway.url)/api")
         return """
 
@@ -69,6 +71,13 @@ struct DemoKeeping {
                 -H 'Authorization: Bearer \(stage.gateway.key)' \
                 -H 'Idempotency-Key: order-4711' \
                 --json '{"audience":{"users":["alice"]},"message":{"title":"Hi"}}'
+
+            A receiver hears of each result by a signed callback, and adds a line to a file:
+
+              cd \(folder)
+              tail -n 3 taken
+              export PUSHFAN_CALLBACKS_RECEIVERS_FILE=receivers.yaml
+              pushfan callbacks list
 
             A sender with a key of the hub sends to a category:
 

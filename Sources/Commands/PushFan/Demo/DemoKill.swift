@@ -47,7 +47,7 @@ struct DemoKill {
     }
 
     /// Reads results until each request has one and no more come. Kills a worker when a third of them is there.
-    private func follow(_ victim: DemoWorkerProcess) throws -> Ending {
+    private func follow(_ victim: DemoProcess) throws -> Ending {
         var ids: Set<String> = []
         var ending = Ending()
         var isKilled = false

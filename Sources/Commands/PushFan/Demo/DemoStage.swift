@@ -25,9 +25,9 @@ final class DemoStage {
     let hub: EmulatedHub
     let worker: DemoWorker
     /// Is there once `addWorker` was called.
-    private(set) var secondWorker: DemoWorkerProcess?
+    private(set) var secondWorker: DemoProcess?
     let gateway: DemoGateway
-    /// The environment of pushfan's commands on this stage, also of the second worker.
+    /// The environment of pushfan's commands on this stage, also of those that are processes of their own.
     let environment: [String: String]
     private let topics = Topics()
     private let producer: Producer
@@ -73,8 +73,8 @@ final class DemoStage {
     /// Adds a worker that is a process of its own, and waits until it has partitions. It comes after the first one: the embedded
     /// broker takes the session's length from who joins last, which then is the first worker, as it joins again. Where two join
     /// an empty group at once, this broker now and then takes 13 s.
-    func addWorker() throws -> DemoWorkerProcess {
-        let added = try DemoWorkerProcess(environment)
+    func addWorker() throws -> DemoProcess {
+        let added = try DemoProcess("worker", environment: environment)
         secondWorker = added
         try added.wait(until: #""event":"rebalanced""#)
         try worker.waitUntilReady()

@@ -2,16 +2,18 @@ import Console
 import Foundation
 import Glibc
 
-/// A second worker: `pushfan worker` of this program, as a process of its own.
+/// A command of this program that serves, such as `pushfan worker`, as a process of its own.
 ///
 /// It is killed when the thread that has started it ends, however that comes (PR_SET_PDEATHSIG, prctl(2)). So the main thread starts it.
-final class DemoWorkerProcess {
+final class DemoProcess {
+    private let command: String
     private let process = Process()
     /// Its output goes to a file that has no name any more, so nothing of it is left.
     private let log: FileHandle
 
-    /// Starts it with this as its whole environment.
-    init(_ environment: [String: String]) throws {
+    /// Starts a command with this as its whole environment.
+    init(_ command: String, environment: [String: String]) throws {
+        self.command = command
         let path = NSTemporaryDirectory() + "/pushfan-demo-\(UUID().uuidString).log"
         guard FileManager.default.createFile(atPath: path, contents: nil, attributes: [.posixPermissions: 0o600]),
             let log = FileHandle(forUpdatingAtPath: path)
@@ -20,7 +22,7 @@ final class DemoWorkerProcess {
         try FileManager.default.removeItem(atPath: path)
         let program = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
         process.executableURL = URL(fileURLWithPath: "/usr/bin/setpriv")
-        process.arguments = ["--pdeathsig", "KILL", program, "worker"]
+        process.arguments = ["--pdeathsig", "KILL", program, command]
         process.environment = environment
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = log
@@ -34,10 +36,10 @@ final class DemoWorkerProcess {
 
     /// Waits until its log has a text. Throws if it has ended before, or it takes too long.
     func wait(until text: String) throws {
-        try DemoPatience.wait(for: "the second worker") {
+        try DemoPatience.wait(for: "pushfan \(command)") {
             let said = said
             if said.contains(text) { return nil }
-            guard process.isRunning else { throw CommandFailure(.failed, "the second worker has ended: \(Self.end(of: said))") }
+            guard process.isRunning else { throw CommandFailure(.failed, "pushfan \(command) has ended: \(Self.end(of: said))") }
             return Self.end(of: said)
         }
     }
