@@ -59,6 +59,19 @@ import Testing
         }
     }
 
+    @Test func aWordBehindAServiceThatIsNoneOfItsCommandsIsNamed() {
+        let service = Command(
+            "callbacks", .operators, "Serve", examples: [], readOn: "pushfan help", run: { _ in .done })
+        let output = Sink()
+        let streams = Streams(write: { _ in true }, writeError: output.add, readInput: { () throws(CommandFailure) in [] })
+        let program = Program(commands: Command.builtIn + [service])
+        let surroundings = Surroundings(streams: streams, environment: [:], now: { 0 })
+        #expect(program.run(["callbacks", "lst"], surroundings) == .usage)
+        #expect(output.text.contains("did you mean 'callbacks list'?"))
+        #expect(program.run(["callbacks"], surroundings) == .done)
+        #expect(program.find(["callbacks", "list"])?.command.name == "callbacks list")
+    }
+
     @Test func settingsPageNamesKeysAndDefaults() {
         let page = Harness().run("help settings")
         #expect(page.code == .done)

@@ -1,4 +1,3 @@
-import CallbackRecords
 import Delivery
 
 /// The rights in Kafka that one user needs, and no more.
@@ -50,7 +49,7 @@ package struct AccessRights: Sendable, Equatable {
             + (role.groupOperation.map { [Entry(resource: .group, name: terms.group, isPrefix: false, operations: [$0])] } ?? [])
             + (role == .callbacks ? [Entry(resource: .group, name: terms.callbackGroup, isPrefix: false, operations: [.read])] : [])
             + (role.receiversOperation.map {
-                [Entry(resource: .group, name: CallbackTopics.group(of: ""), isPrefix: true, operations: [$0])]
+                [Entry(resource: .group, name: terms.receiverGroups, isPrefix: true, operations: [$0])]
             } ?? [])
             + role.transactionalPrefixes(terms).map {
                 Entry(resource: .transactionalID, name: $0, isPrefix: true, operations: [.write])

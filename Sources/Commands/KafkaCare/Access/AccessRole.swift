@@ -60,6 +60,8 @@ package struct AccessTerms: Sendable {
     package let group: String
     /// The group of the services that call receivers (`callbacks.group_id`).
     package var callbackGroup = "pushfan-callbacks"
+    /// The beginning of the names of receivers' groups.
+    package var receiverGroups = "pushfan-callback-"
     /// Workers write results and offsets in transactions (`kafka.delivery_guarantee`).
     package let workersWriteTransactions: Bool
     /// The gateway runs replays (`gateway.state_dir`).
