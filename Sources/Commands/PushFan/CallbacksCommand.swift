@@ -135,7 +135,8 @@ struct CallbacksProgram {
 
     /// Reads the settings again, and lets the service use their properties of Kafka's clients. Changes nothing when anything is wrong.
     private static func renew(
-        startedWith started: Settings, following files: ChangingFiles, reading read: () throws(SettingsError) -> Settings, log: Log
+        startedWith started: Settings, following files: ChangingFiles, reading read: () throws(SettingsError) -> Settings,
+        log: Log
     ) {
         do {
             let settings = try read()

@@ -48,7 +48,8 @@ import Webhooks
         func serve() throws -> (server: HTTPServer, url: String) {
             let server = HTTPServer(HTTPServerConfiguration()) { [self] request in
                 requests.withLock { $0.append(request) }
-                return HTTPServerResponse(status: status, headers: ["Location": "/elsewhere"], body: Array("thank you\u{1B}".utf8))
+                return HTTPServerResponse(
+                    status: status, headers: ["Location": "/elsewhere"], body: Array("thank you\u{1B}".utf8))
             }
             return (server, "http://\(try server.start())/hooks?token=CANARYtoken")
         }
@@ -182,6 +183,7 @@ import Webhooks
     @Test func nothingIsSentAgainWhereNothingWasGivenUp() throws {
         let broker = try Broker()
         let outcome = broker.harness.run("callbacks replay shop --since 1d --yes")
-        #expect(outcome.code == .nothingMatched && outcome.messages.contains("--all sends what it took, too"), "\(outcome.messages)")
+        #expect(
+            outcome.code == .nothingMatched && outcome.messages.contains("--all sends what it took, too"), "\(outcome.messages)")
     }
 }

@@ -47,7 +47,8 @@ package struct AccessRights: Sendable, Equatable {
                     ? nil : Entry(resource: .topic, name: topic.name, isPrefix: false, operations: operations)
             }
             + (role.groupOperation.map { [Entry(resource: .group, name: terms.group, isPrefix: false, operations: [$0])] } ?? [])
-            + (role == .callbacks ? [Entry(resource: .group, name: terms.callbackGroup, isPrefix: false, operations: [.read])] : [])
+            + (role == .callbacks
+                ? [Entry(resource: .group, name: terms.callbackGroup, isPrefix: false, operations: [.read])] : [])
             + (role.receiversOperation.map {
                 [Entry(resource: .group, name: terms.receiverGroups, isPrefix: true, operations: [$0])]
             } ?? [])

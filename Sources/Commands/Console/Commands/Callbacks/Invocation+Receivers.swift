@@ -18,7 +18,8 @@ extension Invocation {
             return try ReceiversFile.read(text)
         } catch {
             let lines = error.items.map { "\(path): \(Sanitised.line($0.description, atMost: 1024))" }
-            throw CommandFailure(.configuration, lines.joined(separator: "\n"), hint: "`pushfan help --page callbacks` shows such a file")
+            throw CommandFailure(
+                .configuration, lines.joined(separator: "\n"), hint: "`pushfan help --page callbacks` shows such a file")
         }
     }
 

@@ -39,7 +39,10 @@ enum PauseCommands {
         try invocation.streams.report(
             name, as: "receiver", state: pausing ? "paused" : "running", format: invocation.arguments.format())
         if !pausing, before?.isRunning ?? true { invocation.streams.note("it was running before") }
-        if pausing { invocation.streams.note("calls in flight end; `pushfan callbacks resume \(Sanitised.word(name))` lets it go on from its place") }
+        if pausing {
+            invocation.streams.note(
+                "calls in flight end; `pushfan callbacks resume \(Sanitised.word(name))` lets it go on from its place")
+        }
         return .done
     }
 }

@@ -26,7 +26,8 @@ enum TestReceiverCommand {
         switch outcome {
         case .failure(let failure):
             throw CommandFailure(
-                .unreachable, "the receiver \(receiver.name) at \(receiver.url) did not answer: \(Sanitised.line(failure.description))",
+                .unreachable,
+                "the receiver \(receiver.name) at \(receiver.url) did not answer: \(Sanitised.line(failure.description))",
                 hint: "`pushfan callbacks check --connect` shows its addresses")
         case .answer(let answer):
             let body = answer.bytes[answer.bodyRange].prefix(Self.shownBytes)
