@@ -183,11 +183,11 @@ import Testing
     @Test(arguments: [(QueryFailure.Kind.rights, Finding.State.failed), (.unreachable, .unasked)])
     func aRightToGroupsOfReceiversThatIsMissingHasItsCommand(kind: QueryFailure.Kind, state: Finding.State) {
         let entry = AccessRights.Entry(resource: .group, name: "pushfan-callback-", isPrefix: true, operations: [.read])
-        let findings = ReceiverGroupFindings.of(entry, .failure(QueryFailure(kind, text: "no")), tool: Self.tool)
+        let findings = ReceiverGroupFindings.of(entry, answer: .failure(QueryFailure(kind, text: "no")), tool: Self.tool)
         #expect(findings.map(\.state) == [state])
         let command = "--operation Read --group pushfan-callback- --resource-pattern-type prefixed"
         #expect(state != .failed || findings.first?.remedy?.hasSuffix(command) == true)
-        #expect(ReceiverGroupFindings.of(entry, .success(()), tool: Self.tool).isEmpty)
+        #expect(ReceiverGroupFindings.of(entry, answer: .success(()), tool: Self.tool).isEmpty)
     }
 
     @Test func pausedReceiversAreKeptForEver() throws {

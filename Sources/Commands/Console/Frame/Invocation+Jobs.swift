@@ -56,7 +56,7 @@ extension Invocation {
 
 extension Invocation {
     /// Asks for the number of requests, or of other things, typed, when there are many to be `done`, such as `replayed`.
-    func confirm(_ count: Int, _ things: String = "requests", to done: String) throws(CommandFailure) {
+    func confirm(_ count: Int, of things: String = "requests", to done: String) throws(CommandFailure) {
         guard count > PreparedReplay.unaskedCount, !arguments.has("yes") else { return }
         guard streams.traits.isInputTerminal, streams.traits.isErrorTerminal else {
             throw CommandFailure(

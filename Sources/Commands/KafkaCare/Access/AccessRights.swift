@@ -137,7 +137,7 @@ private struct TopicUse {
             reads = shown
         case .callbacks:
             reads = [topics.results, topics.callbacks, topics.callbackReplays]
-            // What answers that it is gone is noted as disabled.
+            // A receiver that answers 410 is noted as disabled.
             writes = [topics.callbacks, topics.callbackDeadLetters]
         }
     }

@@ -47,7 +47,9 @@ package enum AccessRole: String, Sendable, CaseIterable {
         case .replayer: ["pushfan-replay-"]
         case .collector: ["pushfan-handles-"]
         case .mover: ["pushfan-adopt-", "pushfan-start-"]
-        case .publisher, .operator, .reader, .callbacks: []
+        // The positions of all receivers are written in one transaction.
+        case .callbacks: ["\(terms.callbackGroup)-"]
+        case .publisher, .operator, .reader: []
         }
     }
 }

@@ -21,18 +21,18 @@ enum ListReceiversCommand {
         ])
         var objects: [[UInt8]] = []
         for (receiver, standing) in zip(receivers, standings) {
-            let row = Row(receiver, standing, states[receiver.name], now: now)
+            let row = Row(receiver, at: standing, in: states[receiver.name], now: now)
             table.add(row.cells)
             objects.append(row.object.bytes)
         }
         try invocation.streams.out(invocation.arguments.format(), table, objects)
-        for standing in standings { note(standing, invocation.streams) }
+        for standing in standings { note(standing, to: invocation.streams) }
         invocation.streams.note(Counted.text(receivers.count, "receiver", "receivers"))
         return .done
     }
 
-    /// Says what a receiver has lost to retention, or will soon.
-    private static func note(_ standing: CallbackStanding, _ streams: Streams) {
+    /// Names the results that retention has deleted before a receiver got them, and the time until it may.
+    private static func note(_ standing: CallbackStanding, to streams: Streams) {
         if standing.lost > 0 {
             let lost = Counted.text(Int(clamping: standing.lost), "result was", "results were")
             streams.note("\(standing.receiver): \(lost) deleted by retention before it got them")
@@ -49,7 +49,7 @@ enum ListReceiversCommand {
         let state: ReceiverState?
         let now: Int64
 
-        init(_ receiver: Receiver, _ standing: CallbackStanding, _ state: ReceiverState?, now: Int64) {
+        init(_ receiver: Receiver, at standing: CallbackStanding, in state: ReceiverState?, now: Int64) {
             (self.receiver, self.standing, self.state, self.now) = (receiver, standing, state, now)
         }
 
@@ -59,7 +59,7 @@ enum ListReceiversCommand {
             return standing.hasBegun ? "running" : "not begun"
         }
 
-        /// The moment since which it gets nothing.
+        /// The moment of its pause, or of its answer 410.
         private var since: String? {
             guard let state, !state.isRunning else { return nil }
             return Timestamp(milliseconds: state.disabledAt ?? state.at).text

@@ -30,7 +30,7 @@ struct ReceiverCall {
     /// - Parameters:
     ///   - id: The sample's id.
     ///   - now: The moment, in milliseconds since 1970.
-    /// - Returns: The answer, or why there is none.
+    /// - Returns: The answer, or the failure.
     /// - Throws: The call cannot be made.
     func deliver(sample id: String, now: Int64) throws(CommandFailure) -> Completion.Outcome {
         let body = CallbackBody.make(

@@ -23,7 +23,7 @@ enum ReplayReceiverCommand {
         }
         Interruption.catchSignals()
         let replay = CallbackReplay(settings.callbackTopics, by: context)
-        // What comes later is not counted, so it is not sent either.
+        // Results that come later are not counted, so they are not sent either.
         let end = until ?? context.now()
         var counts = try invocation.perform(replay.run(choice, since: since, until: end, isDry: true), with: settings)
         guard counts.found > 0 else {
@@ -32,7 +32,7 @@ enum ReplayReceiverCommand {
                 hint: arguments.has("all") ? nil : "--all sends what it took, too")
         }
         if !arguments.has("dry-run") {
-            try invocation.confirm(counts.found, "results", to: "sent again")
+            try invocation.confirm(counts.found, of: "results", to: "sent again")
             counts = try invocation.perform(replay.run(choice, since: since, until: end), with: settings)
         }
         var table = Table("RECEIVER", "FOUND", "WRITTEN", "UNREADABLE")

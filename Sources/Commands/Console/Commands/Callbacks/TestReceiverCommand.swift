@@ -36,11 +36,11 @@ enum TestReceiverCommand {
                 "answer": Sanitised.line(String(decoding: body, as: UTF8.self)),
             ])
             try invocation.out(table)
-            return Self.note(answer.status, invocation.streams)
+            return Self.note(answer.status, to: invocation.streams)
         }
     }
 
-    private static func note(_ status: Int, _ streams: Streams) -> ExitCode {
+    private static func note(_ status: Int, to streams: Streams) -> ExitCode {
         switch status {
         case 200..<300:
             streams.note("it took the sample")

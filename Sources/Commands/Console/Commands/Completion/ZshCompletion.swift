@@ -54,7 +54,7 @@ struct ZshCompletion {
         """
     }
 
-    /// Behind a command that is also the first word of others, whatever is no flag is one of their second words.
+    /// Behind a command that is also the first word of others, all but flags are their second words.
     private func turn(_ entry: CompletionTable.Entry) -> String {
         table.words(behind: entry).isEmpty ? "" : #"\#n    (\#(entry.name)) [[ "$words[3]" == -* ]] || used=2 ;;"#
     }
