@@ -18,6 +18,8 @@ import Testing
         ("config check --gateway.keys_file /no/such/file", .configuration),
         ("config check --gateway.users_file /no/such/file --for gateway", .configuration),
         ("config check --gateway.users_file /no/such/file --for worker", .done), ("config check --for page", .usage),
+        ("config check --callbacks.receivers_file /no/such/file --for gateway", .done),
+        ("config check --callbacks.receivers_file /no/such/file --for callbacks", .configuration),
         ("config show --origin", .done),
         ("enqueue", .usage), ("enqueue --title x", .usage), ("enqueue --user a", .usage), ("enqueue /no/such/file", .usage),
         ("enqueue --user a --title x -", .usage), ("enqueue --user a --broadcast --title x", .usage),
