@@ -30,7 +30,7 @@ extension Command {
                     ("log-format", "FORMAT", "log.format"),
                 ])),
         ],
-        readOn: "pushfan help callbacks check, list, test, pause, resume, replay, pushfan help --page callbacks",
+        readOn: "pushfan help callbacks check, callbacks list, callbacks test, callbacks replay, --page callbacks",
         run: { (invocation) throws(CommandFailure) in try CallbacksProgram(invocation).run() })
 }
 

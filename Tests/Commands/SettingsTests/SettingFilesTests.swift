@@ -34,7 +34,9 @@ import Testing
         #expect(
             try problems(gone) == ["\(variable): \(key): the file \(SettingText.shown(gone)) cannot be read: \(Self.missing)"])
         #expect(try problems(folder.path).first?.hasSuffix("Is a directory") == true)
-        #expect(try load([variable: gone]).fileProblems(of: .worker).isEmpty == (key.hasPrefix("gateway.") || key.hasPrefix("callbacks.")))
+        #expect(
+            try load([variable: gone]).fileProblems(of: .worker).isEmpty
+                == (key.hasPrefix("gateway.") || key.hasPrefix("callbacks.")))
     }
 
     /// No process needs these before it starts: it makes them.
