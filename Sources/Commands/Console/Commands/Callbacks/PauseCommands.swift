@@ -22,7 +22,7 @@ enum PauseCommands {
         let author = try OrderTerms.author(invocation.arguments, user: invocation.userAtHost)
         let (settings, context) = try invocation.job()
         Interruption.catchSignals()
-        // Where the file cannot be read, or has a fault, a receiver must be stopped all the same.
+        // A file that cannot be read, or has a fault, must not keep anyone from stopping a receiver.
         if let known = try? invocation.receivers(settings) { _ = try invocation.receiver(of: known) }
         let topic = settings.callbackTopics.states
         let before = try invocation.perform(ReceiverStates.read(topic, by: context), with: settings)[name]
