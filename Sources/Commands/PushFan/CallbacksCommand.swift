@@ -121,6 +121,9 @@ struct CallbacksProgram {
         defer { timer.cancel() }
         let certificates = CertificateWatch(settings, ends: metrics.certificateEnd)
         defer { certificates.cancel() }
+        let retention = CallbackRetentionWatch(settings, file: configuration.receiversFile, metrics: metrics)
+        retention.start()
+        defer { retention.stop() }
         supervision.begin()
         defer { supervision.end() }
         do {
