@@ -43,7 +43,11 @@ import Testing
             return (words + left.map { "`\($0)`" }).joined(separator: ", ")
         }
         return [
-            names(.read), names(.write), rights.groupOperation?.rawValue ?? "",
+            names(.read), names(.write),
+            rights.entries.filter { $0.resource == .group }.map { entry in
+                (entry.operations.first?.rawValue ?? "")
+                    + (entry.name == "g" ? "" : " on `\(entry.name)\(entry.isPrefix ? "…" : "")`")
+            }.joined(separator: ", "),
             rights.transactionalPrefixes.map { "`\($0.hasPrefix("g:") ? "GROUP:" : $0)…`" }.joined(separator: ", "),
         ]
     }
@@ -56,7 +60,7 @@ import Testing
         let rights = AccessRights(of: .publisher, by: terms)
         let believed = TopicRole.all(Topics()).filter { $0.isWritten && $0.role != "control" }.map(\.name)
         #expect(believed.allSatisfy { !rights.operations(onTopic: $0).contains(.write) })
-        #expect(rights.groupOperation == nil && rights.transactionalPrefixes.isEmpty)
+        #expect(rights.operation(onGroup: "g") == nil && rights.transactionalPrefixes.isEmpty)
         let readers = AccessRole.allCases.filter {
             AccessRights(of: $0, by: Self.terms()).operations(onTopic: Topics().secure).contains(.read)
         }
@@ -68,8 +72,12 @@ import Testing
         let rights = AccessRights(of: .operator, by: Self.terms())
         let reader = AccessRights(of: .reader, by: Self.terms())
         let more = rights.without(reader).entries
-        #expect(more == [.init(resource: .topic, name: Topics().control, isPrefix: false, operations: [.write])])
-        #expect(reader.without(rights).entries.isEmpty && rights.groupOperation == .describe)
+        let topics = Topics()
+        #expect(
+            more.filter { $0.operations.contains(.write) }.map(\.name) == [
+                topics.control, topics.callbacks, topics.callbackReplays,
+            ])
+        #expect(reader.without(rights).entries.isEmpty && rights.operation(onGroup: "g") == .describe)
     }
 
     @Test func ordersAreReadByWhoeverObeysOrShowsThem() {
@@ -91,14 +99,26 @@ import Testing
         #expect(AccessRights(of: .worker, by: Self.terms(transactions: false)).transactionalPrefixes.isEmpty)
     }
 
-    @Test func onlyWorkersReadSettingsAndDoWithout() {
+    @Test func theServiceOfCallbacksKeepsThePlacesOfReceiversAndNoOthers() {
+        let rights = AccessRights(of: .callbacks, by: Self.terms())
+        let topics = Topics()
+        #expect(rights.operation(onGroup: "g") == nil && rights.operation(onGroup: "pushfan-callbacks") == .read)
+        let receivers = rights.entries.filter { $0.isPrefix }
+        #expect(receivers == [.init(resource: .group, name: "pushfan-callback-", isPrefix: true, operations: [.read])])
+        let writers = AccessRole.allCases.filter {
+            AccessRights(of: $0, by: Self.terms()).operations(onTopic: topics.callbackReplays).contains(.write)
+        }
+        #expect(writers == [.operator])
+    }
+
+    @Test func onlyWorkersAndCallbacksReadSettingsAndDoWithout() {
         for role in AccessRole.allCases {
             let rights = AccessRights(of: role, by: Self.terms())
             let watched = rights.entries.filter { $0.operations.contains(.describeConfigs) }.map(\.name)
             let (topics, isWorker) = (Topics(), role == .worker)
             let wanted =
                 [topics.requestsHigh, topics.requests, topics.requestsBulk, topics.requestsOwn] + topics.delays + [topics.held]
-            #expect(Set(watched) == (isWorker ? Set(wanted) : []), "\(role)")
+            #expect(Set(watched) == (isWorker ? Set(wanted) : role == .callbacks ? [topics.results] : []), "\(role)")
             #expect(wanted.allSatisfy { !rights.operations(onTopic: $0).contains(.describeConfigs) })
         }
     }
