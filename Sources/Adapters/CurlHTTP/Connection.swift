@@ -51,10 +51,13 @@ final class Connection {
     /// True if bytes may have left although they are not counted: a TLS record cut by a full socket.
     var mayHaveSentMore = false
     var parser: AnswerParser
+    /// What became of the addresses while it connected.
+    var addresses: AddressChoice
 
-    init(slot: Int, limits: AnswerLimits) {
+    init(slot: Int, configuration: ConnectionPoolConfiguration) {
         self.slot = slot
-        parser = AnswerParser(limits: limits)
+        parser = AnswerParser(limits: configuration.limits)
+        addresses = AddressChoice(refuses: configuration.refuses)
         errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
         errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
     }

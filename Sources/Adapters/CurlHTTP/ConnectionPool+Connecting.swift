@@ -58,9 +58,9 @@ extension ConnectionPool {
     /// has failed.
     private func open() -> Bool {
         let slot = vacant.popLast() ?? connections.count
-        if slot == connections.count { connections.append(Connection(slot: slot, limits: configuration.limits)) }
+        if slot == connections.count { connections.append(Connection(slot: slot, configuration: configuration)) }
         let connection = connections[slot]
-        guard let easy = connector.open(slot: slot, errorText: connection.errorText) else {
+        guard let easy = connector.open(connection) else {
             vacant.append(slot)
             if let exchange = waiting.popFirst() { fail(exchange, because: .connect, text: "libcurl cannot make a handle") }
             return false
@@ -106,7 +106,10 @@ extension ConnectionPool {
         let said = String(cString: connection.errorText)
         var text = said.isEmpty ? String(cString: curl_easy_strerror(code)) : said
         if let proxy = connector.proxy { text = "through the proxy \(proxy): \(proxy.redacting(text))" }
-        let reason = TransportFailure.Cause(connecting: code, usesProxy: connector.proxy != nil)
+        var reason = TransportFailure.Cause(connecting: code, usesProxy: connector.proxy != nil)
+        if connection.addresses.areAllRefused {
+            (reason, text) = (.addressRefused, "each of its addresses is one that may not be called")
+        }
         drop(connection)
         if let exchange = waiting.popFirst() { fail(exchange, because: reason, code: code, text: text) }
     }

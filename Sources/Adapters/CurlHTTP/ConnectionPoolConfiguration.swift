@@ -53,6 +53,15 @@ public struct ConnectionPoolConfiguration: Hashable, Sendable {
     package var environment: [String: String] = [:]
     /// Limits on each answer.
     public var limits = AnswerLimits()
+    private var rule: AddressRule?
+
+    /// The rule that says of an address, as 4 or 16 bytes, that it is not called. It is asked about each address right before a
+    /// connection to it, and no byte goes to one that it refuses. With a rule no proxy is used, for a proxy would look the name up itself.
+    /// Default none.
+    public var refuses: (@Sendable ([UInt8]) -> Bool)? {
+        get { rule?.refuses }
+        set { rule = newValue.map(AddressRule.init) }
+    }
 
     /// Settings for an endpoint, all others at their defaults.
     public init(scheme: Scheme, host: String, port: UInt16? = nil) {
@@ -86,7 +95,7 @@ public struct ConnectionPoolConfiguration: Hashable, Sendable {
     /// - Returns: The proxy and where it is from.
     /// - Throws: `Problem` for a proxy whose URL cannot be read.
     public func proxyChoice() throws(Problem) -> ProxyChoice {
-        try ProxyChoice(setting: proxy, scheme: scheme, host: host) { environment[$0] }
+        try ProxyChoice(setting: refuses == nil ? proxy : "", scheme: scheme, host: host) { environment[$0] }
     }
 
     /// `host:port`, with brackets around an IPv6 address.
@@ -97,6 +106,17 @@ public struct ConnectionPoolConfiguration: Hashable, Sendable {
     static func isHostByte(_ byte: UInt8) -> Bool {
         byte.isLetterOrDigit || "-._:".utf8.contains(byte)
     }
+}
+
+/// A rule about addresses, which is equal to itself alone.
+private final class AddressRule: Hashable, Sendable {
+    let refuses: @Sendable ([UInt8]) -> Bool
+
+    init(_ refuses: @escaping @Sendable ([UInt8]) -> Bool) { self.refuses = refuses }
+
+    static func == (left: AddressRule, right: AddressRule) -> Bool { left === right }
+
+    func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }
 
 extension ConnectionPoolConfiguration: Concealed {

@@ -6,8 +6,8 @@ internal import Glibc
 /// The way libcurl is to connect.
 extension CurlConnector {
     /// Sets every option of a new handle. Returns false when libcurl has no memory or refuses one.
-    func prepare(_ easy: UnsafeMutableRawPointer, slot: Int, errorText: UnsafeMutablePointer<CChar>) -> Bool {
-        errorText.pointee = 0
+    func prepare(_ easy: UnsafeMutableRawPointer, for connection: Connection) -> Bool {
+        connection.errorText.pointee = 0
         let context = Unmanaged.passUnretained(self).toOpaque()
         let results = [
             push_curl_set_string(easy, CURLOPT_URL, "\(configuration.scheme.rawValue)://\(configuration.authority)/"),
@@ -24,14 +24,22 @@ extension CurlConnector {
             push_curl_set_pointer(easy, CURLOPT_RESOLVE, addresses),
             push_curl_set_long(easy, CURLOPT_TCP_KEEPALIVE, 1),
             push_curl_set_long(easy, CURLOPT_HTTPPROXYTUNNEL, 1),
-            push_curl_set_pointer(easy, CURLOPT_PRIVATE, UnsafeMutableRawPointer(bitPattern: slot)),
-            push_curl_set_pointer(easy, CURLOPT_ERRORBUFFER, errorText),
+            push_curl_set_pointer(easy, CURLOPT_PRIVATE, UnsafeMutableRawPointer(bitPattern: connection.slot)),
+            push_curl_set_pointer(easy, CURLOPT_ERRORBUFFER, connection.errorText),
             push_curl_set_pointer(easy, CURLOPT_CLOSESOCKETDATA, context),
             push_curl_set_close_socket_function(easy, closeSocket),
             push_curl_set_string(easy, CURLOPT_PROXY, proxy?.url ?? ""),
             push_curl_set_string(easy, CURLOPT_NOPROXY, ""),
         ]
         return results.allSatisfy { $0 == CURLE_OK } && (isPlain || secure(easy)) && (!isWithinProxyTLS || secureProxy(easy))
+            && (configuration.refuses == nil || choose(easy, for: connection))
+    }
+
+    /// Has each address asked about before its socket is there.
+    private func choose(_ easy: UnsafeMutableRawPointer, for connection: Connection) -> Bool {
+        connection.addresses.begin()
+        return push_curl_set_pointer(easy, CURLOPT_OPENSOCKETDATA, Unmanaged.passUnretained(connection).toOpaque()) == CURLE_OK
+            && push_curl_set_open_socket_function(easy, openSocket) == CURLE_OK
     }
 
     private func secure(_ easy: UnsafeMutableRawPointer) -> Bool {
@@ -68,8 +76,15 @@ extension CurlConnector {
     }
 }
 
-// The callbacks get the connector, or its certificate store, as an unretained pointer: both live longer than every handle they are set
-// on, for the pool closes all handles before it lets go of the connector.
+// The callbacks get the connector, its certificate store or a connection of the pool as an unretained pointer: all live longer than every
+// handle they are set on, for the pool closes all handles before it lets go of connector and connections.
+
+private func openSocket(
+    _ context: UnsafeMutableRawPointer?, _: curlsocktype, address: UnsafeMutablePointer<curl_sockaddr>?
+) -> curl_socket_t {
+    guard let context, let address else { return CURL_SOCKET_BAD }
+    return Unmanaged<Connection>.fromOpaque(context).takeUnretainedValue().addresses.openSocket(to: address)
+}
 
 private func closeSocket(_ context: UnsafeMutableRawPointer?, socket: curl_socket_t) -> Int32 {
     if let context { Unmanaged<CurlConnector>.fromOpaque(context).takeUnretainedValue().unwatch(socket) }

@@ -81,11 +81,11 @@ final class CurlConnector {
 
     // MARK: Connecting
 
-    /// Starts a connection, whose end `nextFinished` reports by its slot. `errorText` has `CURL_ERROR_SIZE` bytes for libcurl's
-    /// message, valid until the handle is closed. Nil when libcurl has no memory or refuses an option.
-    func open(slot: Int, errorText: UnsafeMutablePointer<CChar>) -> UnsafeMutableRawPointer? {
+    /// Starts a connection, whose end `nextFinished` reports by its slot. It must stay until the handle is closed, for libcurl writes its
+    /// message there. Nil when libcurl has no memory or refuses an option.
+    func open(_ connection: Connection) -> UnsafeMutableRawPointer? {
         guard let easy = curl_easy_init() else { return nil }
-        guard prepare(easy, slot: slot, errorText: errorText), curl_multi_add_handle(multi, easy) == CURLM_OK else {
+        guard prepare(easy, for: connection), curl_multi_add_handle(multi, easy) == CURLM_OK else {
             curl_easy_cleanup(easy)
             return nil
         }

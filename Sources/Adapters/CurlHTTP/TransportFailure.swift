@@ -8,6 +8,8 @@ public struct TransportFailure: Error, Hashable, Sendable, CustomStringConvertib
     public enum Cause: Hashable, Sendable {
         /// The host's name has no address.
         case resolve
+        /// The host has only addresses that may not be called.
+        case addressRefused
         /// The proxy cannot be found or refuses.
         case proxy
         /// No address accepts a connection.
@@ -37,6 +39,7 @@ public struct TransportFailure: Error, Hashable, Sendable, CustomStringConvertib
         public var label: String {
             switch self {
             case .resolve: "resolve"
+            case .addressRefused: "address_refused"
             case .proxy: "proxy"
             case .connect: "connect"
             case .connectTimeout: "connect_timeout"

@@ -19,6 +19,9 @@ static inline CURLcode push_curl_set_ssl_context_function(CURL *easy, curl_ssl_c
 static inline CURLcode push_curl_set_close_socket_function(CURL *easy, curl_closesocket_callback function) {
     return curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, function);
 }
+static inline CURLcode push_curl_set_open_socket_function(CURL *easy, curl_opensocket_callback function) {
+    return curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, function);
+}
 static inline CURLcode push_curl_set_write_function(CURL *easy, curl_write_callback function) {
     return curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, function);
 }

@@ -10,8 +10,8 @@ extension CallResult {
         // Half an answer is a broken connection, not a peer that does not speak HTTP.
         case .invalidAnswer(let fault): isAnswerInvalid = fault != .truncated
         case .answerTooLarge: isAnswerInvalid = true
-        case .resolve, .proxy, .connect, .connectTimeout, .tls, .certificate, .sendFailed, .timeout, .reset, .closedBeforeAnswer,
-            .cancelled:
+        case .resolve, .addressRefused, .proxy, .connect, .connectTimeout, .tls, .certificate, .sendFailed, .timeout, .reset,
+            .closedBeforeAnswer, .cancelled:
             isAnswerInvalid = false
         }
         self = .failed(curlCode: failure.verdictCode, isAnswerInvalid: isAnswerInvalid, bodySent: failure.bodySent)
@@ -25,7 +25,7 @@ extension TransportFailure {
         switch reason {
         case .resolve: return 6
         case .proxy: return 97
-        case .connect: return 7
+        case .addressRefused, .connect: return 7
         case .connectTimeout, .timeout: return 28
         case .tls: return 35
         case .certificate: return 60

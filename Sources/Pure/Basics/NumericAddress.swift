@@ -21,6 +21,18 @@ public struct NumericAddress: Hashable, Sendable {
         }
     }
 
+    /// An address of 4 or 16 bytes, the most significant first. Nil for any other number.
+    public init?(bytes: some Collection<UInt8>) {
+        guard bytes.count == 4 || bytes.count == 16 else { return nil }
+        (width, bits) = (bytes.count * 8, bytes.reduce(0) { $0 << 8 | UInt128($1) })
+    }
+
+    /// The IPv4 address that stands in an IPv6 address behind as many bits. Nil for an IPv4 address, and where there is no room for one.
+    public func embedded(behind count: Int) -> NumericAddress? {
+        guard width == 128, (0...96).contains(count) else { return nil }
+        return NumericAddress(width: 32, bits: bits >> (96 - count) & 0xFFFF_FFFF)
+    }
+
     /// True if the first bits of both are the same.
     ///
     /// - Parameters:

@@ -40,29 +40,3 @@ public struct Receiver: Sendable {
         (self.name, self.url, self.secrets) = (name, url, secrets)
     }
 }
-
-/// An address of a receiver.
-public struct ReceiverURL: Sendable, Hashable {
-    /// True for https.
-    public let isSecure: Bool
-    /// The host: a name, or an address without brackets.
-    public let host: String
-    /// The port.
-    public let port: UInt16
-    /// Path and query.
-    public let target: String
-
-    /// An address of these parts.
-    public init(isSecure: Bool, host: String, port: UInt16, target: String) {
-        (self.isSecure, self.host, self.port, self.target) = (isSecure, host, port, target)
-    }
-}
-
-/// A secret of Standard Webhooks 1.0: `whsec_` and 24 to 64 bytes in base64.
-public struct WebhookSecret: Sendable, Hashable {
-    /// The bytes of the key.
-    public let key: [UInt8]
-
-    /// Reads a secret, or returns nil for a text that is none.
-    public init?(_ text: String) { return nil }
-}

@@ -8,8 +8,8 @@ import Testing
 struct CallResultTests {
     private static let reasons: [TransportFailure.Cause] =
         [
-            .resolve, .proxy, .connect, .connectTimeout, .tls, .certificate, .sendFailed, .timeout, .reset, .closedBeforeAnswer,
-            .answerTooLarge, .cancelled,
+            .resolve, .addressRefused, .proxy, .connect, .connectTimeout, .tls, .certificate, .sendFailed, .timeout, .reset,
+            .closedBeforeAnswer, .answerTooLarge, .cancelled,
         ] + AnswerFault.allCases.map { .invalidAnswer($0) }
 
     private func verdict(_ reason: TransportFailure.Cause, code: Int32 = 0, bodySent: Bool) -> CallVerdict {
@@ -19,7 +19,8 @@ struct CallResultTests {
 
     @Test(
         arguments: [
-            (.resolve, .transient, .dnsFailed), (.proxy, .transient, .connectFailed), (.connect, .transient, .connectFailed),
+            (.resolve, .transient, .dnsFailed), (.addressRefused, .transient, .connectFailed),
+            (.proxy, .transient, .connectFailed), (.connect, .transient, .connectFailed),
             (.connectTimeout, .transient, .connectFailed), (.tls, .transient, .tlsFailed), (.certificate, .transient, .tlsFailed),
             (.sendFailed, .transient, .connectFailed), (.timeout, .transient, .connectFailed),
             (.reset, .transient, .connectFailed),
