@@ -252,7 +252,7 @@ let package = Package(
             "Commands/KafkaCare",
             [
                 "Basics", "PushModel", "Delivery", "ResultQuery", "EventLoop", "Crypto", "Kafka", "GroupPositions", "JobSupport",
-                "Groups",
+                "Groups", "CallbackRecords",
             ]),
         module(
             "Commands/Audiences",

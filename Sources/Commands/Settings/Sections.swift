@@ -77,6 +77,15 @@ public struct KafkaSettings: Sendable {
         topics.shares = try read(
             "kafka.topics.shares", as: name, default: topics.shares, dependsOnPlace: true,
             summary: "The topic by which workers divide a hub's rate" + following)
+        topics.callbacks = try read(
+            "kafka.topics.callbacks", as: name, default: topics.callbacks, dependsOnPlace: true,
+            summary: "The topic in which receivers of callbacks are paused" + following)
+        topics.callbackDeadLetters = try read(
+            "kafka.topics.callbacks_deadletter", as: name, default: topics.callbackDeadLetters, dependsOnPlace: true,
+            summary: "The topic of results that a receiver did not take" + following)
+        topics.callbackReplays = try read(
+            "kafka.topics.callbacks_replay", as: name, default: topics.callbackReplays, dependsOnPlace: true,
+            summary: "The topic of results that go to a receiver once more" + following)
         return topics
     }
 }
@@ -304,6 +313,28 @@ public struct GatewaySettings: Sendable {
             "gateway.index.key_file", as: .file("the path of a file"),
             summary:
                 "The file with 32 random bytes or more that encrypt the index of requests, for gateway.index.names: encrypted.")
+    }
+}
+
+/// The settings of the service that calls receivers.
+public struct CallbackSettings: Sendable {
+    /// The file of the receivers.
+    public let receiversFile: String?
+    /// The consumer group by which several processes share the work.
+    public let groupID: String
+    /// The stable name of this process in it.
+    public let instance: String
+
+    init(_ read: inout SettingReader) throws(SettingsError) {
+        receiversFile = read.optional(
+            "callbacks.receivers_file", as: .file("the path of a file"),
+            summary: "The file of the receivers of callbacks, with their secrets; read again within 2 s of a change.")
+        groupID = try read(
+            "callbacks.group_id", as: .name("a consumer group", atMost: 249), default: "pushfan-callbacks",
+            summary: "The consumer group by which several `pushfan callbacks` share the work; each receiver has one of its own besides.")
+        instance = try read(
+            "callbacks.instance", as: .name("a name", atMost: 128), default: read.hostName, dependsOnPlace: true,
+            summary: "The stable name of this `pushfan callbacks` in that group; the host's name by default.")
     }
 }
 

@@ -24,6 +24,8 @@ public struct Settings: Sendable {
     public let retry: RetrySettings
     /// The settings of the gateway for apps and back ends.
     public let gateway: GatewaySettings
+    /// The settings of the service that calls receivers.
+    public let callbacks: CallbackSettings
     /// The address of health and metrics.
     public let listen: ListenAddress
     /// The settings of the log.
@@ -102,10 +104,11 @@ public struct Settings: Sendable {
             ?? []
         retry = try RetrySettings(&read)
         gateway = try GatewaySettings(&read)
+        callbacks = try CallbackSettings(&read)
         listen = try read(
             "listen", as: .address, default: "127.0.0.1:9464",
             summary:
-                "Where /livez, /readyz, /startupz and /metrics are; port 0 takes a free one. The gateway's default is 127.0.0.1:9465."
+                "Where /livez, /readyz, /startupz and /metrics are; port 0 takes a free one. The gateway's default is 127.0.0.1:9465, that of `callbacks` 127.0.0.1:9466."
         )
         log = try LogSettings(
             level: read(

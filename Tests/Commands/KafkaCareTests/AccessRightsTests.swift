@@ -43,7 +43,10 @@ import Testing
             return (words + left.map { "`\($0)`" }).joined(separator: ", ")
         }
         return [
-            names(.read), names(.write), rights.groupOperation?.rawValue ?? "",
+            names(.read), names(.write),
+            rights.entries.filter { $0.resource == .group }.map { entry in
+                (entry.operations.first?.rawValue ?? "") + (entry.name == "g" ? "" : " on `\(entry.name)\(entry.isPrefix ? "…" : "")`")
+            }.joined(separator: ", "),
             rights.transactionalPrefixes.map { "`\($0.hasPrefix("g:") ? "GROUP:" : $0)…`" }.joined(separator: ", "),
         ]
     }
@@ -56,7 +59,7 @@ import Testing
         let rights = AccessRights(of: .publisher, by: terms)
         let believed = TopicRole.all(Topics()).filter { $0.isWritten && $0.role != "control" }.map(\.name)
         #expect(believed.allSatisfy { !rights.operations(onTopic: $0).contains(.write) })
-        #expect(rights.groupOperation == nil && rights.transactionalPrefixes.isEmpty)
+        #expect(rights.operation(onGroup: "g") == nil && rights.transactionalPrefixes.isEmpty)
         let readers = AccessRole.allCases.filter {
             AccessRights(of: $0, by: Self.terms()).operations(onTopic: Topics().secure).contains(.read)
         }
@@ -68,8 +71,9 @@ import Testing
         let rights = AccessRights(of: .operator, by: Self.terms())
         let reader = AccessRights(of: .reader, by: Self.terms())
         let more = rights.without(reader).entries
-        #expect(more == [.init(resource: .topic, name: Topics().control, isPrefix: false, operations: [.write])])
-        #expect(reader.without(rights).entries.isEmpty && rights.groupOperation == .describe)
+        let topics = Topics()
+        #expect(more.filter { $0.operations.contains(.write) }.map(\.name) == [topics.control, topics.callbacks, topics.callbackReplays])
+        #expect(reader.without(rights).entries.isEmpty && rights.operation(onGroup: "g") == .describe)
     }
 
     @Test func ordersAreReadByWhoeverObeysOrShowsThem() {
@@ -89,6 +93,18 @@ import Testing
         }
         #expect(rights.transactionalPrefixes == ["g:"])
         #expect(AccessRights(of: .worker, by: Self.terms(transactions: false)).transactionalPrefixes.isEmpty)
+    }
+
+    @Test func theServiceOfCallbacksKeepsThePlacesOfReceiversAndNoOthers() {
+        let rights = AccessRights(of: .callbacks, by: Self.terms())
+        let topics = Topics()
+        #expect(rights.operation(onGroup: "g") == nil && rights.operation(onGroup: "pushfan-callbacks") == .read)
+        let receivers = rights.entries.filter { $0.isPrefix }
+        #expect(receivers == [.init(resource: .group, name: "pushfan-callback-", isPrefix: true, operations: [.read])])
+        let writers = AccessRole.allCases.filter {
+            AccessRights(of: $0, by: Self.terms()).operations(onTopic: topics.callbackReplays).contains(.write)
+        }
+        #expect(writers == [.operator])
     }
 
     @Test func onlyWorkersReadSettingsAndDoWithout() {

@@ -5,14 +5,16 @@ import Testing
 @Suite struct MetricsPageTests {
     @Test func pageMonitoringHasTheMetricsOfTheRegistries() throws {
         let page = try GeneratedPage("Monitoring")
-        #expect(page.parts(of: "metrics") == ["worker", "gateway", "process"])
+        #expect(page.parts(of: "metrics") == ["worker", "gateway", "callbacks", "process"])
         let worker = Self.rows(PublishedMetricsTests.filled().registry)
         let gateway = Self.rows(PublishedMetricsTests.filledGateway().registry)
+        let callbacks = Self.rows(PublishedMetricsTests.filledCallbacks().registry)
         let difference = try page.difference("metrics") { part in
             let rows: [[String]] =
                 switch part {
                 case "worker": worker.filter { !Self.isOfTheProcess($0) }
                 case "gateway": gateway.filter { !Self.isOfTheProcess($0) }
+                case "callbacks": callbacks.filter { !Self.isOfTheProcess($0) }
                 default: worker.filter(Self.isOfTheProcess)
                 }
             return GeneratedPage.table(["Metric", "Type", "Labels", "Description"], rows)

@@ -231,4 +231,34 @@ import Testing
         let (status, output) = try promtool(bytes)
         #expect(output == "" && status == 0)
     }
+
+    /// Those of the service that calls receivers, beside those of the process.
+    static let callbacks: [(name: String, type: String)] = [
+        ("pushfan_callbacks_calls_total", "counter"), ("pushfan_callbacks_call_seconds", "histogram"),
+        ("pushfan_callbacks_taken_total", "counter"), ("pushfan_callbacks_dead_letters_total", "counter"),
+        ("pushfan_callbacks_lost_total", "counter"), ("pushfan_callbacks_waiting", "gauge"),
+        ("pushfan_callbacks_oldest_waiting_seconds", "gauge"), ("pushfan_callbacks_behind", "gauge"),
+        ("pushfan_callbacks_in_flight", "gauge"), ("pushfan_callbacks_state", "gauge"),
+    ]
+
+    static func filledCallbacks() -> CallbackMetrics {
+        let metrics = CallbackMetrics(build: BuildFacts(version: "1", swift: "6")) { ProcessReadings() }
+        metrics.calls.series(["shop", "2xx"]).increment()
+        metrics.callDuration.series(["shop"]).observe(.milliseconds(12))
+        for counter in [metrics.taken, metrics.deadLetters, metrics.lost] { counter.series(["shop"]).increment() }
+        for gauge in [metrics.waiting, metrics.oldestWaiting, metrics.behind, metrics.inFlight] { gauge.series(["shop"]).set(2) }
+        metrics.state.series(["shop", "running"]).set(1)
+        metrics.certificateEnd.series(["kafka"]).set(1_795_262_400)
+        return metrics
+    }
+
+    @Test func theMetricsOfCallbacksAreThoseThatArePublished() throws {
+        let bytes = Self.exposition(Self.filledCallbacks().registry)
+        let text = String(decoding: bytes, as: UTF8.self)
+        let types = text.matches(of: #/[#] TYPE (pushfan_callbacks_[a-z_]+ [a-z]+)/#).map { String($0.output.1) }
+        #expect(types == Self.callbacks.map { "\($0.name) \($0.type)" })
+        #expect(text.contains("pushfan_callbacks_calls_total{receiver=\"shop\",answer=\"2xx\"} 1\n"))
+        let (status, output) = try promtool(bytes)
+        #expect(output == "" && status == 0)
+    }
 }

@@ -75,6 +75,9 @@ extension TopicSize {
         case "secure": "texts of secure push, for a day"
         case "control": "cancellations and orders"
         case "replays": "replays and how far they are"
+        case "callbacks": "receivers that are paused or disabled"
+        case "callbacks-deadletter": "results that a receiver did not take"
+        case "callbacks-replay": "results that go to a receiver once more"
         default: "in push.delay-10s.v1, as if all were there"
         }
     }

@@ -1,3 +1,4 @@
+import CallbackRecords
 import Delivery
 
 /// The rights in Kafka that one user needs, and no more.
@@ -47,6 +48,10 @@ package struct AccessRights: Sendable, Equatable {
                     ? nil : Entry(resource: .topic, name: topic.name, isPrefix: false, operations: operations)
             }
             + (role.groupOperation.map { [Entry(resource: .group, name: terms.group, isPrefix: false, operations: [$0])] } ?? [])
+            + (role == .callbacks ? [Entry(resource: .group, name: terms.callbackGroup, isPrefix: false, operations: [.read])] : [])
+            + (role.receiversOperation.map {
+                [Entry(resource: .group, name: CallbackTopics.group(of: ""), isPrefix: true, operations: [$0])]
+            } ?? [])
             + role.transactionalPrefixes(terms).map {
                 Entry(resource: .transactionalID, name: $0, isPrefix: true, operations: [.write])
             }
@@ -57,8 +62,10 @@ package struct AccessRights: Sendable, Equatable {
         (entries.first { $0.resource == .topic && $0.name == name }?.operations ?? []).filter { $0 != .describeConfigs }
     }
 
-    /// The operation on the group, or nil if the role does not use it.
-    var groupOperation: Operation? { entries.first { $0.resource == .group }?.operations.first }
+    /// The operation on a group, such as that of the workers, or nil if the role does not use it.
+    func operation(onGroup name: String) -> Operation? {
+        entries.first { $0.resource == .group && !$0.isPrefix && $0.name == name }?.operations.first
+    }
 
     /// The prefixes of the transactional ids.
     var transactionalPrefixes: [String] { entries.filter { $0.resource == .transactionalID }.map(\.name) }
@@ -121,13 +128,17 @@ private struct TopicUse {
             writes = [topics.handles, topics.replays]
         case .operator:
             // Whoever gives orders counts what they concern, and moves or publishes nothing.
-            reads = shown
-            writes = [topics.control]
+            reads = shown.union([topics.callbacks, topics.callbackDeadLetters, topics.callbackReplays])
+            writes = [topics.control, topics.callbacks, topics.callbackReplays]
         case .mover:
             reads = lanes.union(waiting).union(results).union([topics.parents])
             writes = waiting
         case .reader:
             reads = shown
+        case .callbacks:
+            reads = [topics.results, topics.callbacks, topics.callbackReplays]
+            // What answers that it is gone is noted as disabled.
+            writes = [topics.callbacks, topics.callbackDeadLetters]
         }
     }
 }

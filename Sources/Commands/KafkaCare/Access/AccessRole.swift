@@ -2,7 +2,7 @@ package import Delivery
 
 /// A user of Kafka, by what it does for pushfan (page Operations, section Access rights).
 package enum AccessRole: String, Sendable, CaseIterable {
-    case worker, gateway, publisher, broadcaster, replayer, collector, `operator`, mover, reader
+    case worker, gateway, publisher, broadcaster, replayer, collector, `operator`, mover, reader, callbacks
 
     /// The programs of the role, in a few words.
     package var programs: String {
@@ -13,9 +13,10 @@ package enum AccessRole: String, Sendable, CaseIterable {
         case .broadcaster: "pushfan enqueue --audience-file"
         case .replayer: "pushfan replay, failed"
         case .collector: "pushfan handles collect"
-        case .operator: "pushfan hold, limit, release, holds, cancel, status"
+        case .operator: "pushfan hold, limit, release, holds, cancel, status, callbacks list, pause, resume, replay"
         case .mover: "pushfan group adopt, group start"
         case .reader: "pushfan results, failed, status"
+        case .callbacks: "pushfan callbacks"
         }
     }
 
@@ -24,7 +25,16 @@ package enum AccessRole: String, Sendable, CaseIterable {
         switch self {
         case .worker, .mover: .read
         case .gateway, .replayer, .operator, .reader: .describe
-        case .publisher, .broadcaster, .collector: nil
+        case .publisher, .broadcaster, .collector, .callbacks: nil
+        }
+    }
+
+    /// The operation on the groups of receivers, or nil if the role does not use them.
+    var receiversOperation: AccessRights.Operation? {
+        switch self {
+        case .callbacks: .read
+        case .operator: .describe
+        case .worker, .gateway, .publisher, .broadcaster, .replayer, .collector, .mover, .reader: nil
         }
     }
 
@@ -37,7 +47,7 @@ package enum AccessRole: String, Sendable, CaseIterable {
         case .replayer: ["pushfan-replay-"]
         case .collector: ["pushfan-handles-"]
         case .mover: ["pushfan-adopt-", "pushfan-start-"]
-        case .publisher, .operator, .reader: []
+        case .publisher, .operator, .reader, .callbacks: []
         }
     }
 }
@@ -48,6 +58,8 @@ package struct AccessTerms: Sendable {
     package let topics: Topics
     /// The group of the workers.
     package let group: String
+    /// The group of the services that call receivers (`callbacks.group_id`).
+    package var callbackGroup = "pushfan-callbacks"
     /// Workers write results and offsets in transactions (`kafka.delivery_guarantee`).
     package let workersWriteTransactions: Bool
     /// The gateway runs replays (`gateway.state_dir`).

@@ -50,6 +50,8 @@ package struct TopicRole: Sendable {
     var segmentHours: Int?
     /// Orders stand in it, which no broker may delete before they end.
     var holdsOrders = false
+    /// Everything but `pushfan callbacks` works without it.
+    package var isOptional = false
     /// The meaning of its records to workers.
     package private(set) var kind = Kind.other
 
@@ -115,6 +117,22 @@ package struct TopicRole: Sendable {
             TopicRole(
                 role: "history", name: topics.history, days: 14, recordByteCount: smallRecord, isSmall: true, isPassing: true,
                 isLookedBackIn: true, mostBytes: 536_870_912, segmentHours: 24),
+        ] + callbacks(topics)
+    }
+
+    /// What `pushfan callbacks` and its commands need.
+    private static func callbacks(_ topics: Topics) -> [TopicRole] {
+        let record = RequestReader.maximumRecordByteCount
+        return [
+            // A paused receiver stays so until someone lets it go on.
+            TopicRole(
+                role: "callbacks", name: topics.callbacks, days: nil, recordByteCount: 8192, isCompacted: true,
+                hasOnePartition: true, isCleanedEarly: true, isOptional: true),
+            TopicRole(
+                role: "callbacks-deadletter", name: topics.callbackDeadLetters, days: 30, recordByteCount: record,
+                isOptional: true),
+            TopicRole(
+                role: "callbacks-replay", name: topics.callbackReplays, days: 14, recordByteCount: record, isOptional: true),
         ]
     }
 

@@ -89,14 +89,14 @@ package struct KafkaExamination: Sendable {
                 roles[$0], cluster.topics[$0], cluster.partitions[$0], answers, by: reader,
                 hasFutureRecord: future.contains(roles[$0].name))
         }
-        let group = rights.groupOperation.map {
+        let group = rights.operation(onGroup: terms.group).map {
             groupFacts(topics, operation: $0, by: GroupExamination(terms, admin: admin, context: context))
         }
         return ConnectionFindings.of(connection, brokerCount: .success(cluster.brokerCount), brokerSettings: broker)
             + BrokerFindings.of(broker, demands: demands, tool: tool)
             + topics.flatMap { TopicFindings.of($0, brokerCount: cluster.brokerCount, tool: tool) }
             + TopicFindings.ofAll(topics, tool: tool)
-            + writing(topics) + transactions(group?.description.answer)
+            + writing(topics) + transactions(group?.description.answer) + receivers(topics, admin)
             + (group.map { GroupFindings.of($0, tool: tool) } ?? [])
             + reported(
                 hasReports: counts.contains { $0.topic == context.topics.status },
@@ -106,7 +106,7 @@ package struct KafkaExamination: Sendable {
     /// The findings on hubs that workers report to lack, and on orders that stand. Nothing is found by the reports where they cannot be
     /// read: no worker needs that right.
     private func reported(hasReports: Bool, hasOrders: Bool) -> [Finding] {
-        let mayRead = hasReports && rights.groupOperation != nil
+        let mayRead = hasReports && rights.operation(onGroup: terms.group) != nil
         let workers = mayRead ? (try? context.fleet())?.members(at: Deadline.milliseconds()) ?? [] : []
         return UnknownHubFindings.of(workers) + (hasOrders ? orders(by: workers) : [])
     }
@@ -307,6 +307,20 @@ package struct KafkaExamination: Sendable {
         return
             (try? RetentionSurvey(context, terms: terms).outlooks(
                 Dictionary(settings.filter { read.contains($0.0) }) { first, _ in first }, positions: positions)) ?? []
+    }
+
+    /// The findings on the rights to the groups of callbacks. No receiver has the name that is tried, and nothing is committed.
+    private func receivers(_ topics: [TopicFacts], _ admin: TopicAdmin) -> [Finding] {
+        let topic = topics.first { $0.role.role == "results" && $0.reading?.answer != nil }?.role.name
+        return rights.entries.filter { $0.resource == .group && $0.name != terms.group }.flatMap { entry in
+            let group = entry.isPrefix ? entry.name + ".doctor" : entry.name
+            let answer = Result<Void, QueryFailure> { () throws(KafkaError) in
+                _ = try admin.describe(group: group, timeout: timeout)
+                guard probesWriting, entry.operations.contains(.read), let topic else { return }
+                try CommitProbe.ask(group: group, topic: topic, configuration: configuration)
+            }
+            return ReceiverGroupFindings.of(entry, answer, tool: tool)
+        }
     }
 
     /// The right to commit offsets of the group, or nil if there is no topic to ask about. One that may not be read would be refused itself.

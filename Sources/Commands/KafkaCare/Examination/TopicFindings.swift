@@ -81,6 +81,12 @@ struct TopicFindings {
     private mutating func existing() -> [PartitionReplicas]? {
         switch facts.partitions {
         case .success(let partitions): return partitions
+        case .failure(let refusal) where refusal.kind == .missing && facts.role.isOptional:
+            if facts.operations.isEmpty {
+                findings.append(.ok("topic", of: name, text: "is not there, and only `pushfan callbacks` needs it"))
+            } else {
+                warn("does not exist, and `pushfan callbacks` needs it", "pushfan topics create")
+            }
         case .failure(let refusal) where refusal.kind == .missing:
             fail("does not exist", "pushfan topics create")
         case .failure(let refusal) where refusal.kind == .rights:

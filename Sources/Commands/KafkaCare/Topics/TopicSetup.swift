@@ -19,6 +19,8 @@ package struct TopicSetup: Sendable {
     package enum Condition {
         /// It does not exist.
         case missing
+        /// It does not exist, and nothing but `pushfan callbacks` needs it.
+        case unused
         /// The broker does not describe it.
         case failed(KafkaError)
         /// It loses and refuses nothing, as far as is known: the error is that of reading its settings.
@@ -70,7 +72,7 @@ package struct TopicSetup: Sendable {
             let cluster = try admin.describe(topics: roles.map(\.name), timeout: context.timeout)
             return zip(roles, cluster.topics).map { role, description in
                 switch description {
-                case .missing: (role, .missing)
+                case .missing: (role, role.isOptional ? .unused : .missing)
                 case .failed(let error): (role, .failed(error))
                 case .existing(let count): (role, condition(of: role, partitionCount: count, by: admin))
                 }

@@ -34,6 +34,12 @@ public struct Topics: Sendable, Equatable {
     public var status: String
     /// The topic in which gateways keep the figures of the last hours. Workers do not use it.
     public var history: String
+    /// The topic in which receivers of callbacks are paused, and noted as disabled. Workers do not use it, nor the next two.
+    public var callbacks: String
+    /// The topic that results go to which a receiver did not take.
+    public var callbackDeadLetters: String
+    /// The topic of results that are sent to a receiver once more.
+    public var callbackReplays: String
 
     /// The default names (page Requests).
     public init() { self.init(requests: "push.requests.v1") }
@@ -57,6 +63,9 @@ public struct Topics: Sendable, Equatable {
         replays = family.topic("replays")
         status = family.topic("status")
         history = family.topic("history")
+        callbacks = family.topic("callbacks")
+        callbackDeadLetters = family.topic("callbacks.deadletter")
+        callbackReplays = family.topic("callbacks.replay")
     }
 
     /// The topic of a lane.

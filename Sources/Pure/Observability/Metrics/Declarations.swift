@@ -1,8 +1,8 @@
 extension MetricsRegistry {
     func counters<let labelCount: Int>(
-        _ name: String, help: String, labels: InlineArray<labelCount, String>
+        _ name: String, help: String, labels: InlineArray<labelCount, String>, limit: Int = 512
     ) -> Family<Counter, labelCount> {
-        family("pushfan_" + name, help: help, labels: labels) { Counter() }
+        family("pushfan_" + name, help: help, labels: labels, limit: limit) { Counter() }
     }
 
     func gauges<let labelCount: Int>(
@@ -11,15 +11,15 @@ extension MetricsRegistry {
         family("pushfan_" + name, help: help, labels: labels, limit: limit) { Gauge() }
     }
 
-    /// The ends of certificates, of worker and gateway alike.
+    /// The ends of certificates, of each service alike.
     func certificateEnds() -> Family<Gauge, 1> {
         gauges("certificate_not_after_seconds", help: "When a certificate ends, in seconds since 1970.", labels: ["use"])
     }
 
     func durations<let labelCount: Int>(
-        _ name: String, help: String, labels: InlineArray<labelCount, String>, bounds: [Duration]
+        _ name: String, help: String, labels: InlineArray<labelCount, String>, bounds: [Duration], limit: Int = 512
     ) -> Family<Histogram, labelCount> {
-        family("pushfan_" + name, help: help, labels: labels) { Histogram(bounds: bounds) }
+        family("pushfan_" + name, help: help, labels: labels, limit: limit) { Histogram(bounds: bounds) }
     }
 }
 

@@ -27,6 +27,7 @@ extension Invocation {
             topics: settings.kafka.topics, group: settings.kafka.groupID,
             workersWriteTransactions: settings.unusedTransactionalID != nil,
             gatewayReplays: settings.gateway.stateFolder != nil)
+        terms.callbackGroup = settings.callbacks.groupID
         terms.publisherCancels = more.contains("cancel")
         terms.publisherWaits = more.contains("wait")
         return terms
