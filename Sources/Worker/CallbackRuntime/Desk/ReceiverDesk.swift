@@ -208,6 +208,14 @@ extension ReceiverDesk {
         return lost
     }
 
+    /// The records between what is done with and the end of a topic.
+    func distance(to end: FeedPlaces, of topic: String) -> Int64 {
+        partitions.reduce(0) { sum, entry in
+            guard entry.key.topic == topic, let end = end.offsets[entry.key.partition] else { return sum }
+            return sum + max(0, end - entry.value.ledger.lowWaterMark)
+        }
+    }
+
     /// The offsets to save that were not saved yet.
     mutating func takeOffsets() -> [TopicPartition: Int64] {
         var offsets: [TopicPartition: Int64] = [:]
@@ -237,6 +245,7 @@ extension ReceiverDesk {
             return nil
         }
         let passed = limits.circuit.state == .closed ? 0 : Self.mostPassedOver
+        let partitions = partitions
         guard let number = records.takeReady(passing: passed, where: { partitions[$0]?.isLeaving == false }),
             let entry = records[number]
         else { return nil }
@@ -292,7 +301,7 @@ extension ReceiverDesk {
         records.takeBack(number)
     }
 
-    /// The results that became dead letters, each once. A result is done with when `notePut` says that its dead letter is written.
+    /// The results that became dead letters, each once. A result is done with when `noteWritten` says that its dead letter is written.
     mutating func takeUntaken() -> [UntakenResult] {
         defer { untaken = [] }
         return untaken
@@ -317,6 +326,7 @@ extension ReceiverDesk {
     private mutating func noteEnd(_ flight: Flight, answer: CallbackAnswer, failsAlone: Bool, now: MonotonicTime) {
         guard let call = flight.call else { return }
         limits.noteEnd(startedAt: flight.start)
+        if let status = answer.status { _ = limits.answered(isRefusal: status == 429, now: now) }
         limits.noteEnd(startedAt: flight.start, now: now, isLost: answer.isLost)
         if answer.isAway {
             limits.circuit.noteFailure(call, isOwnFault: failsAlone, now: now, using: &generator)
@@ -363,8 +373,9 @@ extension CallbackAnswer {
 
     /// True if the receiver, or the way to it, is at fault: then the next result would fare no better.
     var isAway: Bool {
-        switch status {
-        case nil, 300..<400, 401, 403, 404, 405, 500...: true
+        guard let status else { return true }
+        return switch status {
+        case 300..<400, 401, 403, 404, 405, 500...: true
         default: false
         }
     }

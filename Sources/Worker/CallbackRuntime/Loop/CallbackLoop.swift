@@ -1,0 +1,434 @@
+import Basics
+import CallbackRecords
+import Crypto
+import Dispatch
+import EventLoop
+import Kafka
+import Observability
+import ResultFeed
+import Webhooks
+
+/// The loop of the service: one thread that reads for all receivers, calls them, and says what may be saved.
+///
+/// What blocks is done by queues of other threads, whose messages come back through the inbox.
+final class CallbackLoop {
+    /// The token of the inbox, which no receiver's connection has.
+    private static let inboxToken = UInt64.max
+    /// A second in nanoseconds.
+    private static let second: Int64 = 1_000_000_000
+    /// The time after which all positions are saved again: brokers forget those of groups without members.
+    private static let renewal: Int64 = 3_600 * second
+    /// The time for which calls may end before their partitions are given back. The group waits for 10 s.
+    private static let handOverLimit: Int64 = 7 * second
+
+    /// Partitions that are about to be given back.
+    private struct HandOver {
+        let partitions: Set<TopicPartition>
+        let deadline: MonotonicTime
+        let gate: DispatchSemaphore
+        /// True if the positions are being saved.
+        var isSaving = false
+    }
+
+    private let topics: CallbackTopics
+    private let parts: CallbackParts
+    private let inbox: CallbackInbox
+    private let board: CallbackBoard
+    private let services: CallbackServices
+    private let health: CallbackHealth
+    private let log: Log
+    private let poller: Poller
+    private let calls: CallbackCall
+    private let way: ReceiverWay
+    private let errands = DispatchQueue(label: "pushfan-positions")
+    private let decisions = DispatchQueue(label: "pushfan-decisions")
+
+    private var now: MonotonicTime
+    private var wallClock: Int64
+    private var ports: [Int: ReceiverPort] = [:]
+    private var numbers: [String: Int] = [:]
+    private var lastNumber = 0
+    private var generation = 0
+    private var feeds: [any ResultSource] = []
+    private var sharing: (any PartitionSharing)?
+    private var states: (any StateSource)?
+    /// The partitions that are ours.
+    private var owned: Set<TopicPartition> = []
+    /// The number of the assignment.
+    private var assignment = 0
+    private var handOver: HandOver?
+    private var isSaving = false
+    private var nextTick = MonotonicTime.past
+    private var nextRenewal: MonotonicTime
+    /// The end of the time for calls in flight, once the service ends.
+    private var end: MonotonicTime?
+    /// True if all partitions are given back at the end.
+    private var hasLeft = false
+
+    init(
+        _ configuration: CallbackServiceConfiguration, services: CallbackServices, parts: CallbackParts, inbox: CallbackInbox,
+        board: CallbackBoard
+    ) throws {
+        (self.parts, self.inbox, self.board, self.services) = (parts, inbox, board, services)
+        topics = configuration.topics
+        log = services.log
+        calls = CallbackCall(userAgent: "pushfan/\(configuration.version)")
+        now = parts.now()
+        wallClock = parts.wallClock()
+        nextRenewal = now + Self.renewal
+        health = CallbackHealth(services.health, now: now)
+        poller = try Poller()
+        let found = parts.receivers(now)
+        way = try ReceiverWay(found.set, poller: poller)
+        try poller.add(inbox.wakeUp.fileDescriptor, token: Self.inboxToken, interest: .readable)
+        feeds = CallbackSource.allCases.map { source in
+            parts.feed(configuration.topics.name(of: source)) { inbox.noteNews(of: source) }
+        }
+        states = parts.states { inbox.put(.decided) }
+        follow(found.set)
+        generation = found.generation
+        sharing = parts.sharing { partitions in
+            let gate = DispatchSemaphore(value: 0)
+            inbox.put(.assigned(partitions, gate: gate))
+            _ = gate.wait(timeout: .now() + .seconds(10))
+        }
+    }
+
+    /// Works until the end was asked for and all is saved.
+    func run() throws {
+        while !hasEnded {
+            var wake = nextTick
+            for port in ports.values { wake = min(wake, port.moment) }
+            if let handOver { wake = min(wake, handOver.deadline) }
+            if let end { wake = min(wake, end) }
+            for index in try poller.wait(until: wake) { take(poller[index]) }
+            now = parts.now()
+            wallClock = parts.wallClock()
+            health.noteTurn(at: now)
+            for message in inbox.take() { take(message) }
+            if end == nil, let limit = inbox.endLimit { begin(toEndWithin: limit) }
+            if now >= nextTick { tick() }
+            for port in ports.values { turn(port) }
+            goOnWithHandOver()
+        }
+    }
+
+    /// Frees all that it has. Called once, after `run`.
+    func close() {
+        // Whoever waits for the loop need not any more.
+        if let handOver { letGo(handOver) }
+        for message in inbox.take() { if case .assigned(_, let gate) = message { gate.signal() } }
+        states?.close()
+        for feed in feeds { feed.close() }
+        for port in ports.values { port.endCalls(now: now) }
+        parts.deadLetters.close()
+    }
+}
+
+// Turns.
+extension CallbackLoop {
+    private func take(_ event: Poller.Event) {
+        if event.token == Self.inboxToken {
+            inbox.wakeUp.drain()
+        } else if let port = ports[Int(event.token >> 32)] {
+            port.pool.handle(event)
+            port.moment = .past
+        }
+    }
+
+    private func turn(_ port: ReceiverPort) {
+        // News come without a message, so whoever waits for them is looked at in each turn.
+        let isDue = port.moment <= now
+        if isDue {
+            port.pool.handleTimers(now)
+            port.takeCompletions(now: now, at: wallClock)
+            if maySend { port.startCalls(calls, now: now, at: wallClock) }
+            bury(port.desk.takeUntaken(), of: port)
+        }
+        if maySend, !owned.isEmpty { port.read(feeds, topics: topics, inbox: inbox, now: now) }
+        if isDue { port.moment = port.nextMoment(now: now) }
+    }
+
+    /// True if calls may begin: it is known who is paused, and the service does not end.
+    private var maySend: Bool { end == nil && states?.isKnown == true }
+
+    private func take(_ message: CallbackInbox.Message) {
+        switch message {
+        case .assigned(let partitions, let gate): assign(partitions, gate: gate)
+        case .decided:
+            guard let states else { return }
+            let known = states.states
+            for port in ports.values {
+                port.heed(known[port.name])
+                port.moment = .past
+            }
+        case .read(let number, let reading):
+            guard let port = ports[number] else { return }
+            take(reading, by: port)
+        case .loaded(let number, let assignment, let result):
+            guard let port = ports[number] else { return }
+            give(result, to: port, assignment: assignment)
+        case .saved(let error): saved(error)
+        case .left: hasLeft = true
+        case .buried(let number, let result, let isWritten):
+            guard let port = ports[number] else { return }
+            port.noteBurial(of: result, isWritten: isWritten)
+        case .noted(let number, let error):
+            guard let error, let port = ports[number] else { return }
+            port.mustNote = true
+            log.warning(
+                .kafkaError, "what a receiver answered is not noted",
+                [.receiver: .string(port.name), .reason: .string(error.description)])
+        }
+    }
+
+    /// What is due once a second.
+    private func tick() {
+        nextTick = now + Self.second
+        let found = parts.receivers(now)
+        if found.generation != generation {
+            generation = found.generation
+            follow(found.set)
+        }
+        if now >= nextRenewal {
+            nextRenewal = now + Self.renewal
+            for port in ports.values { port.desk.forgetSaved() }
+        }
+        let ends = feeds.map(\.end)
+        let all = ends[CallbackSource.results.rawValue]?.offsets.count ?? 0
+        let share = owned.count { $0.topic == topics.results }
+        for port in ports.values {
+            if all > 0, share > 0 { port.desk.divide(owned: share, of: all, now: now) }
+            load(port)
+            note(port)
+            bury(port.takeUnwritten(), of: port)
+        }
+        if !isSaving, handOver == nil { save() }
+        report(ends)
+    }
+
+    private func report(_ ends: [FeedPlaces?]) {
+        var statuses: [ReceiverStatus] = []
+        for port in ports.values {
+            let status = port.status(ends: ends, topics: topics, now: now, at: wallClock)
+            port.meter.show(status)
+            statuses.append(status)
+        }
+        board.post(statuses.sorted { $0.name < $1.name })
+        health.show(
+            areResultsRead: ends[CallbackSource.results.rawValue] != nil, isShared: assignment > 0,
+            problem: sharing?.problem?.description, areStatesKnown: states?.isKnown ?? false)
+    }
+}
+
+// The file.
+extension CallbackLoop {
+    /// Takes in the receivers of the file. Those that are there already go on with what they have.
+    private func follow(_ set: ReceiverSet) {
+        var isNewWay = false
+        do throws(CertificateStore.Failure) {
+            isNewWay = try way.change(to: set)
+        } catch {
+            log.error(
+                .receiverChanged, "the certificates of the file of receivers cannot be used", [.reason: .string(error.description)])
+        }
+        for name in Set(numbers.keys).subtracting(set.receivers.map(\.name)) { remove(name) }
+        for receiver in set.receivers {
+            do throws(ConnectionPool.SetupFailure) {
+                if let port = numbers[receiver.name].flatMap({ ports[$0] }) {
+                    try port.change(to: receiver, way: way, isNewWay: isNewWay, now: now)
+                } else {
+                    try add(receiver)
+                }
+            } catch {
+                log.error(
+                    .receiverChanged, "a receiver cannot be called",
+                    [.receiver: .string(receiver.name), .reason: .string(error.description)])
+            }
+        }
+        health.read(count: ports.count)
+    }
+
+    private func add(_ receiver: Receiver) throws(ConnectionPool.SetupFailure) {
+        lastNumber += 1
+        let port = try ReceiverPort(
+            lastNumber, receiver: receiver, way: way, meter: ReceiverMeter(receiver.name, in: services.metrics), log: log, now: now)
+        ports[lastNumber] = port
+        numbers[receiver.name] = lastNumber
+        if let states { port.heed(states.states[receiver.name]) }
+        load(port)
+    }
+
+    /// Ends a receiver that the file does not have any more. Its positions stay.
+    private func remove(_ name: String) {
+        guard let number = numbers.removeValue(forKey: name), let port = ports.removeValue(forKey: number) else { return }
+        port.endCalls(now: now)
+        port.meter.retire()
+        let offsets = port.desk.takeOffsets()
+        keep([name: offsets]) { _ in }
+    }
+}
+
+// Partitions and positions.
+extension CallbackLoop {
+    private func assign(_ partitions: Set<TopicPartition>, gate: DispatchSemaphore) {
+        assignment += 1
+        let lost = owned.subtracting(partitions)
+        owned = partitions
+        log.info(.rebalanced, "the partitions of callbacks have changed", [.count: LogValue(partitions.count)])
+        // An earlier hand-over has not ended in time: the group has gone on without it.
+        if let old = handOver { letGo(old) }
+        if lost.isEmpty {
+            gate.signal()
+        } else {
+            for port in ports.values { port.desk.leave(lost) }
+            handOver = HandOver(partitions: lost, deadline: now + Self.handOverLimit, gate: gate)
+        }
+        for port in ports.values { load(port) }
+    }
+
+    /// Saves positions once no call of the partitions is in flight any more, or its time is over, and gives them back.
+    private func goOnWithHandOver() {
+        guard let handOver, !handOver.isSaving, !isSaving else { return }
+        let isOver = now >= handOver.deadline
+        guard isOver || ports.values.allSatisfy({ $0.desk.calls(of: handOver.partitions).isEmpty }) else { return }
+        self.handOver?.isSaving = true
+        save(isForced: true)
+    }
+
+    private func letGo(_ old: HandOver) {
+        handOver = nil
+        for port in ports.values {
+            let calls = port.desk.calls(of: old.partitions)
+            port.desk.drop(old.partitions)
+            port.end(calls)
+            port.moment = .past
+        }
+        old.gate.signal()
+    }
+
+    /// Asks where a receiver goes on in the partitions that it has not yet.
+    private func load(_ port: ReceiverPort) {
+        let missing = owned.subtracting(port.desk.owned)
+        guard !missing.isEmpty, !port.isLoading, now >= port.loadMoment, end == nil else { return }
+        port.isLoading = true
+        let (number, name, assignment) = (port.number, port.name, assignment)
+        errands.async { [positions = parts.positions, inbox] in
+            let result = Result { () throws(KafkaError) in try positions.load(name, Array(missing)) }
+            inbox.put(.loaded(number, assignment: assignment, result))
+        }
+    }
+
+    private func give(_ result: Result<[TopicPartition: Int64], KafkaError>, to port: ReceiverPort, assignment: Int) {
+        port.isLoading = false
+        switch result {
+        case .success(let starts) where assignment == self.assignment:
+            for (partition, start) in starts where owned.contains(partition) { port.desk.give(partition, from: start) }
+        case .success: break
+        case .failure(let error):
+            port.loadMoment = now + Self.second
+            log.warning(
+                .kafkaError, "the position of a receiver is not known",
+                [.receiver: .string(port.name), .reason: .string(error.description)])
+        }
+        port.moment = .past
+        load(port)
+    }
+
+    private func save(isForced: Bool = false) {
+        var positions: [String: [TopicPartition: Int64]] = [:]
+        for port in ports.values {
+            let offsets = port.desk.takeOffsets()
+            if !offsets.isEmpty { positions[port.name] = offsets }
+        }
+        guard isForced || !positions.isEmpty else { return }
+        isSaving = true
+        keep(positions) { [inbox] error in inbox.put(.saved(error)) }
+    }
+
+    private func keep(_ offsets: [String: [TopicPartition: Int64]], then: @escaping @Sendable (KafkaError?) -> Void) {
+        errands.async { [positions = parts.positions] in
+            do throws(KafkaError) {
+                try positions.save(offsets)
+                then(nil)
+            } catch {
+                then(error)
+            }
+        }
+    }
+
+    private func saved(_ error: KafkaError?) {
+        isSaving = false
+        if let error {
+            for port in ports.values { port.desk.forgetSaved() }
+            log.warning(.commitFailed, "positions of receivers are not saved", [.reason: .string(error.description)])
+        }
+        if let handOver, handOver.isSaving { letGo(handOver) }
+    }
+}
+
+// Readings, dead letters and decisions.
+extension CallbackLoop {
+    private func take(_ reading: CallbackInbox.Reading, by port: ReceiverPort) {
+        let topic = topics.name(of: reading.source)
+        let lost = port.take(reading, of: topic, end: feeds[reading.source.rawValue].end, now: now)
+        for (partition, count) in lost {
+            port.meter.countLost(count)
+            log.error(
+                .resultsLost, "results are gone before a receiver got them",
+                [
+                    .receiver: .string(port.name), .topic: .string(topic), .partition: LogValue(partition.partition),
+                    .count: LogValue(count),
+                ])
+        }
+    }
+
+    private func bury(_ results: [UntakenResult], of port: ReceiverPort) {
+        for result in results {
+            let letter = CallbackDeadLetter(
+                receiver: port.name, reason: result.reason.rawValue, attempts: result.attempts, firstAt: result.firstAt,
+                lastAt: result.lastAt, status: result.status, resultID: result.record.resultID, partition: result.place,
+                offset: result.record.offset, result: result.record.line)
+            log.warning(
+                .deadLettered, "a receiver did not take a result, which became a dead letter",
+                [
+                    .receiver: .string(port.name), .requestID: .string(result.record.requestID),
+                    .reason: .string(result.reason.rawValue), .attempt: LogValue(result.attempts),
+                ])
+            parts.deadLetters.write(letter) { [inbox, number = port.number] isWritten in
+                inbox.put(.buried(number, result, isWritten: isWritten))
+            }
+        }
+    }
+
+    /// Writes the decision of a receiver that answered 410.
+    private func note(_ port: ReceiverPort) {
+        guard port.mustNote, let state = port.ownState else { return }
+        port.mustNote = false
+        decisions.async { [decide = parts.decide, inbox, number = port.number, name = port.name] in
+            do throws(KafkaError) {
+                try decide(state, name)
+                inbox.put(.noted(number, nil))
+            } catch {
+                inbox.put(.noted(number, error))
+            }
+        }
+    }
+}
+
+// The end.
+extension CallbackLoop {
+    /// Gives all partitions back, which lets the calls in flight end and saves the positions.
+    private func begin(toEndWithin limit: Duration) {
+        services.health.beginDraining()
+        end = now.advanced(by: limit)
+        log.info(.draining, "callbacks end: calls in flight are waited for, and no more begin")
+        decisions.async { [sharing, inbox] in
+            sharing?.close()
+            inbox.put(.left)
+        }
+    }
+
+    /// True if all partitions are given back, or the time is over.
+    private var hasEnded: Bool { hasLeft || end.map { now >= $0 } ?? false }
+}
