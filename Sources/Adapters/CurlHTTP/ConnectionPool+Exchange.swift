@@ -131,6 +131,10 @@ extension ConnectionPool {
     }
 
     private func invalidAnswer(_ connection: Connection, because fault: AnswerFault) {
+        if fault == .bodyTooLarge, configuration.dropsLargeBodies {
+            connection.parser.dropBody()
+            return finish(connection, mayReuse: false)
+        }
         fail(
             connection, because: fault.isTooLarge ? .answerTooLarge : .invalidAnswer(fault),
             text: "invalid answer: \(fault.rawValue)")

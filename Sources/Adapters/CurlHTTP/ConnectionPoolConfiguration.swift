@@ -53,6 +53,9 @@ public struct ConnectionPoolConfiguration: Hashable, Sendable {
     package var environment: [String: String] = [:]
     /// Limits on each answer.
     public var limits = AnswerLimits()
+    /// True if an answer with a body above the limit is one without a body, instead of a failure. Its connection is closed all the same.
+    /// Default false.
+    public var dropsLargeBodies = false
     private var rule: AddressRule?
 
     /// The rule that says of an address, as 4 or 16 bytes, that it is not called. It is asked about each address right before a

@@ -5,26 +5,29 @@ internal import Basics
 /// Refused besides what is not YAML: anchors' aliases (they can make a small file huge), tags (they choose types), keys that are not
 /// text, a key twice in one mapping, and more than one document.
 package struct YAMLReader: ~Copyable {
-    /// The most bytes a file may have.
+    /// The most bytes a file may have, where nothing else is said.
     package static let byteLimit = 1 << 20
-    /// The most scalars, sequences and mappings.
-    static let nodeLimit = 10_000
+    /// The most scalars, sequences and mappings, where nothing else is said.
+    package static let nodeLimit = 10_000
     /// The most sequences and mappings inside each other.
     static let depthLimit = 32
 
     private var parser: YAMLParser
     private let showing: (String) -> String
+    private let nodeLimit: Int
     private var nodeCount = 0
 
-    private init(_ parser: consuming YAMLParser, showing: @escaping (String) -> String) {
+    private init(_ parser: consuming YAMLParser, nodeLimit: Int, showing: @escaping (String) -> String) {
         self.parser = parser
+        self.nodeLimit = nodeLimit
         self.showing = showing
     }
 
     /// Reads one document of UTF-8, with or without a byte-order mark. An empty file is an empty mapping. An error has the place
     /// and a plain sentence, in which `showing` says how a key of the file is written.
     package static func read(
-        _ bytes: [UInt8], showing: @escaping (String) -> String = { "\"\($0)\"" }
+        _ bytes: [UInt8], byteLimit: Int = byteLimit, nodeLimit: Int = nodeLimit,
+        showing: @escaping (String) -> String = { "\"\($0)\"" }
     ) throws(YAMLError) -> YAMLNode {
         guard bytes.count <= byteLimit else {
             throw YAMLError(
@@ -32,7 +35,7 @@ package struct YAMLReader: ~Copyable {
         }
         let content = Array(bytes.withoutByteOrderMark)
         return try content.withUnsafeBufferPointer { (buffer) throws(YAMLError) -> YAMLNode in
-            var reader = YAMLReader(try YAMLParser(buffer), showing: showing)
+            var reader = YAMLReader(try YAMLParser(buffer), nodeLimit: nodeLimit, showing: showing)
             return try reader.document()
         }
     }
@@ -52,8 +55,8 @@ package struct YAMLReader: ~Copyable {
 
     private mutating func node(_ event: YAMLEvent, depth: Int) throws(YAMLError) -> YAMLNode {
         nodeCount += 1
-        guard nodeCount <= Self.nodeLimit else {
-            throw YAMLError(mark: event.mark, message: "the file has more than \(Self.nodeLimit) values")
+        guard nodeCount <= nodeLimit else {
+            throw YAMLError(mark: event.mark, message: "the file has more than \(nodeLimit) values")
         }
         guard depth <= Self.depthLimit else {
             throw YAMLError(mark: event.mark, message: "the file is nested more than \(Self.depthLimit) levels deep")

@@ -152,6 +152,12 @@ public struct AnswerParser: Sendable {
         guard phase == .complete else { throw .truncated }
     }
 
+    /// Leaves the answer without its body, after `AnswerFault.bodyTooLarge`: its head has come whole before.
+    public mutating func dropBody() {
+        answer.bodyRange = 0..<0
+        answer.keepsAlive = false
+    }
+
     /// Takes the line at `read` without its CRLF, or nil when it has not come. It must end before `limit`, which is checked
     /// first, so that the fault does not depend on how much came at once. Throws `fault` or `bareLineFeed`.
     mutating func nextLine(before limit: Int, otherwise fault: AnswerFault) throws(AnswerFault) -> Range<Int>? {

@@ -88,6 +88,26 @@ import Testing
         #expect(try loop.exchange()?.failure?.reason == .answerTooLarge)
     }
 
+    @Test(arguments: [
+        "HTTP/1.1 200 OK\r\nRetry-After: 7\r\nContent-Length: 101\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nRetry-After: 7\r\nContent-Length: 1000000\r\n\r\n" + String(repeating: "x", count: 1_000_000),
+        "HTTP/1.1 200 OK\r\nRetry-After: 7\r\n\r\n" + String(repeating: "x", count: 101),
+        "HTTP/1.1 200 OK\r\nRetry-After: 7\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n64\r\n",
+    ])
+    func aLargeBodyIsDroppedWhereTheStatusIsEnough(_ answer: String) throws {
+        let server = try ScriptedServer([
+            [.request, .send(answer), .untilClosed], [.request, .send(Answers.created), .untilClosed],
+        ])
+        let loop = try PoolLoop(port: server.port) { ($0.limits.bodyByteCount, $0.dropsLargeBodies) = (100, true) }
+        let completion = try #require(try loop.exchange(1))
+        #expect(completion.status == 200)
+        #expect(completion.body?.isEmpty == true)
+        if case .answer(let answer) = completion.outcome { #expect(answer.value(of: "Retry-After").map(answer.string) == "7") }
+        #expect(loop.pool.openConnections == 0)
+        #expect(try loop.exchange(2)?.status == 201)
+        #expect(server.accepted == 2)
+    }
+
     @Test func aSlowAnswerEndsAtTheDeadline() throws {
         let server = try ScriptedServer([
             [.request, .drip("HTTP/1.1 200 OK\r\n"), .open(1), .untilClosed], [.request, .send(Answers.created), .untilClosed],

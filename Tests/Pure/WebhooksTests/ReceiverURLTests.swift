@@ -34,7 +34,8 @@ struct ReceiverURLTests {
     @Test(arguments: [
         // Schemes
         "", "example.com", "//example.com", "://example.com", "ftp://example.com", "file:///etc/passwd", "httpss://example.com",
-        " https://example.com", "https:/example.com", "https:example.com", "javascript://example.com/", "https\u{0}://example.com",
+        " https://example.com", "https:/example.com", "https:example.com", "javascript://example.com/",
+        "https\u{0}://example.com",
         // Users and fragments
         "https://user@example.com", "https://user:word@example.com/", "https://@example.com", "https://example.com#x",
         "https://example.com/#", "https://example.com/a#b", "https://good.example@evil.example/", "https://a:b@[::1]/",

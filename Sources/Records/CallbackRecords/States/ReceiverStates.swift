@@ -1,0 +1,146 @@
+import Dispatch
+import EventLoop
+package import JobSupport
+public import Kafka
+import Synchronization
+
+/// Knows the state of each receiver: follows the topic of states in a thread of its own, from its beginning. While that topic is missing
+/// nobody is paused.
+///
+/// The thread ends with `close()`, and keeps this until then.
+public final class ReceiverStates: Sendable {
+    private struct State {
+        var states: [String: ReceiverState] = [:]
+        var problem: KafkaError?
+        var isKnown = false
+        var isClosed = false
+    }
+
+    /// The most bytes of a record's key: longer than every name of a receiver.
+    private static let maximumKeyByteCount = 100
+    /// The longest wait for a record, so that the end is seen in time.
+    private static let step = Duration.milliseconds(500)
+    /// The pause before the topic is opened again.
+    private static let pause = DispatchTimeInterval.seconds(2)
+    /// The turns between two looks at the client's events and the topic's partitions.
+    private static let turnsOfLook = 60
+
+    /// Protects all of it. Nothing else is locked while it is held.
+    private let state = Mutex(State())
+    private let closing = DispatchSemaphore(value: 0)
+    private let thread = ServiceThread()
+    private let kafka: KafkaConfiguration
+    private let topic: String
+    private let onChange: @Sendable () -> Void
+
+    /// Begins to follow the topic. What cannot be opened is tried again until `close()`.
+    ///
+    /// - Parameters:
+    ///   - kafka: The brokers and the user's properties.
+    ///   - topic: The topic of states.
+    ///   - onChange: Called in the thread when the states are known for the first time, and when one of them has changed. It must not block.
+    public init(_ kafka: KafkaConfiguration, topic: String, onChange: @escaping @Sendable () -> Void = {}) {
+        (self.kafka, self.topic, self.onChange) = (kafka, topic, onChange)
+        thread.start(named: "pushfan-states") { [self] in work() }
+    }
+
+    /// The state of each receiver that ever had one, by its name.
+    public var states: [String: ReceiverState] { state.withLock { $0.states } }
+
+    /// True after the topic was read to its end, or was found to be missing.
+    public var isKnown: Bool { state.withLock { $0.isKnown } }
+
+    /// The last problem, or nil while none is known. That the topic is missing is one.
+    public var problem: KafkaError? { state.withLock { $0.problem } }
+
+    /// Ends the thread, and waits for it. A second call does nothing.
+    public func close() {
+        state.withLock { $0.isClosed = true }
+        closing.signal()
+        thread.waitForEnd()
+    }
+
+    /// Reads the topic once, for a command.
+    ///
+    /// - Parameters:
+    ///   - topic: The topic of states.
+    ///   - context: The brokers, and the longest wait while nothing comes.
+    /// - Returns: The state of each receiver that has one. None where the topic is missing.
+    /// - Throws: Kafka did not say, or the job was cancelled.
+    package static func read(_ topic: String, by context: JobContext) throws(JobFailure) -> [String: ReceiverState] {
+        let scan = TopicScan(context, topic: topic)
+        guard let reader = try scan.openIfThere(.beginning, .end) else { return [:] }
+        defer { reader.close() }
+        var states: [String: ReceiverState] = [:]
+        try scan.read(reader) { record in
+            if let (receiver, state) = entry(of: record) { states[receiver] = state }
+        }
+        return states
+    }
+}
+
+extension ReceiverStates {
+    /// The receiver that a record is about, and its state. A tombstone, and what cannot be read, is none.
+    private static func entry(of record: borrowing ConsumedRecord) -> (receiver: String, state: ReceiverState?)? {
+        guard let key = record.key, key.count <= maximumKeyByteCount else { return nil }
+        let receiver = key.withUnsafeBufferPointer { String(decoding: $0, as: UTF8.self) }
+        guard let value = record.value else { return (receiver, nil) }
+        return ReceiverState(json: value).map { (receiver, $0) }
+    }
+
+    private var isClosed: Bool { state.withLock { $0.isClosed } }
+
+    private func work() {
+        while !isClosed {
+            do throws(KafkaError) {
+                let reader = try TopicReader(kafka, topic: topic, start: .beginning, timeout: .seconds(5), readAhead: 4 << 20)
+                defer { reader.close() }
+                try follow(reader)
+            } catch {
+                if error.isUnknownTopicOrPartition { know() }
+                state.withLock { $0.problem = error }
+                _ = closing.wait(timeout: .now() + Self.pause)
+            }
+        }
+    }
+
+    /// Reads until the end, or until another client must take over.
+    private func follow(_ reader: TopicReader) throws(KafkaError) {
+        var turn = 0
+        while !isClosed {
+            let found = reader.read(timeout: Self.step) { record in
+                guard let (receiver, new) = Self.entry(of: record) else { return }
+                let hasChanged = state.withLock { state in
+                    defer { state.states[receiver] = new }
+                    return state.isKnown && state.states[receiver] != new
+                }
+                if hasChanged { onChange() }
+            }
+            switch found {
+            case .error(let error) where error.isOutdated: return
+            case .error(let error): throw error
+            case .record, .endOfPartition, .empty: break
+            }
+            if reader.hasReachedEnd { know() }
+            turn += 1
+            if turn % Self.turnsOfLook == 0 { try look(at: reader) }
+        }
+    }
+
+    /// Looks whether the client works, and whether the topic has more partitions.
+    private func look(at reader: TopicReader) throws(KafkaError) {
+        while let event = reader.nextEvent() {
+            if case .error(let error) = event, error.isFatal { throw error }
+        }
+        try reader.refreshPartitions(timeout: .seconds(5))
+    }
+
+    /// Notes that the states are known, and that nothing is wrong.
+    private func know() {
+        let isNews = state.withLock { state in
+            defer { (state.isKnown, state.problem) = (true, nil) }
+            return !state.isKnown
+        }
+        if isNews { onChange() }
+    }
+}
