@@ -66,12 +66,9 @@ extension CallbackAnswer {
         self = .status(answer.status, retryAfter: wait)
     }
 
-    /// The end of a call without an answer, or with one of which only the head counts because its body is too large.
+    /// The end of a call without an answer.
     init(_ failure: TransportFailure) {
-        self =
-            failure.reason == .answerTooLarge && failure.status > 0
-            ? .status(failure.status, retryAfter: nil)
-            : .failed(reason: failure.reason.label, mayHaveArrived: failure.requestBytesSent)
+        self = .failed(reason: failure.reason.label, mayHaveArrived: failure.requestBytesSent)
     }
 
     /// The word for it in metrics.

@@ -40,6 +40,8 @@ struct ReceiverDesk: Sendable {
     private(set) var limits: HubLimits
     /// The number that changes when readings from before are of no use.
     private(set) var series = 0
+    /// The number that changes when there may be more to read than before.
+    private(set) var version = 0
     /// The results in memory.
     private(set) var records = DeskRecords()
 
@@ -127,6 +129,7 @@ extension ReceiverDesk {
     mutating func give(_ place: TopicPartition, from start: Int64) {
         guard partitions[place] == nil else { return }
         series += 1
+        version += 1
         partitions[place] = DeskPartition(from: start)
     }
 
@@ -168,6 +171,7 @@ extension ReceiverDesk {
     /// Takes in what was read of a topic, unless the partitions have changed since `series` was asked for.
     mutating func offer(_ reading: FeedReading, of topic: String, series: Int) {
         guard series == self.series else { return }
+        version += 1
         var full: Set<Int32> = []
         for record in reading.records where !full.contains(record.partition) {
             let place = TopicPartition(topic: topic, partition: record.partition)
@@ -205,6 +209,7 @@ extension ReceiverDesk {
             }
         }
         series += 1
+        version += 1
         return lost
     }
 
@@ -337,6 +342,7 @@ extension ReceiverDesk {
 
     private mutating func finish(_ number: Int, _ entry: DeskRecord) {
         records.remove(number)
+        if partitions[entry.place]?.hasRoom == false { version += 1 }
         partitions[entry.place]?.finish(entry.record.offset)
         giveUpHolders(of: entry.place)
     }

@@ -1,6 +1,7 @@
 import Basics
 import CallbackRecords
 import Crypto
+import CurlHTTP
 import Dispatch
 import EventLoop
 import Kafka
@@ -48,7 +49,7 @@ final class CallbackLoop {
     private var ports: [Int: ReceiverPort] = [:]
     private var numbers: [String: Int] = [:]
     private var lastNumber = 0
-    private var generation = 0
+    private var receivers: ReceiverSet
     private var feeds: [any ResultSource] = []
     private var sharing: (any PartitionSharing)?
     private var states: (any StateSource)?
@@ -58,6 +59,10 @@ final class CallbackLoop {
     private var assignment = 0
     private var handOver: HandOver?
     private var isSaving = false
+    /// True if it is known who is paused.
+    private var areStatesKnown = false
+    /// The news that were looked at.
+    private var newsCounts: [Int] = []
     private var nextTick = MonotonicTime.past
     private var nextRenewal: MonotonicTime
     /// The end of the time for calls in flight, once the service ends.
@@ -78,15 +83,14 @@ final class CallbackLoop {
         nextRenewal = now + Self.renewal
         health = CallbackHealth(services.health, now: now)
         poller = try Poller()
-        let found = parts.receivers(now)
-        way = try ReceiverWay(found.set, poller: poller)
+        receivers = parts.receivers(now)
+        way = try ReceiverWay(receivers, poller: poller)
         try poller.add(inbox.wakeUp.fileDescriptor, token: Self.inboxToken, interest: .readable)
         feeds = CallbackSource.allCases.map { source in
             parts.feed(configuration.topics.name(of: source)) { inbox.noteNews(of: source) }
         }
         states = parts.states { inbox.put(.decided) }
-        follow(found.set)
-        generation = found.generation
+        follow(receivers)
         sharing = parts.sharing { partitions in
             let gate = DispatchSemaphore(value: 0)
             inbox.put(.assigned(partitions, gate: gate))
@@ -108,7 +112,10 @@ final class CallbackLoop {
             for message in inbox.take() { take(message) }
             if end == nil, let limit = inbox.endLimit { begin(toEndWithin: limit) }
             if now >= nextTick { tick() }
-            for port in ports.values { turn(port) }
+            let counts = CallbackSource.allCases.map { inbox.newsCount(of: $0) }
+            let hasNews = counts != newsCounts
+            newsCounts = counts
+            for port in ports.values where hasNews || port.moment <= now { turn(port) }
             goOnWithHandOver()
         }
     }
@@ -121,7 +128,7 @@ final class CallbackLoop {
         states?.close()
         for feed in feeds { feed.close() }
         for port in ports.values { port.endCalls(now: now) }
-        parts.deadLetters.close()
+        parts.close()
     }
 }
 
@@ -137,31 +144,30 @@ extension CallbackLoop {
     }
 
     private func turn(_ port: ReceiverPort) {
-        // News come without a message, so whoever waits for them is looked at in each turn.
-        let isDue = port.moment <= now
-        if isDue {
-            port.pool.handleTimers(now)
-            port.takeCompletions(now: now, at: wallClock)
-            if maySend { port.startCalls(calls, now: now, at: wallClock) }
-            bury(port.desk.takeUntaken(), of: port)
+        port.pool.handleTimers(now)
+        port.takeCompletions(now: now, at: wallClock)
+        if end == nil, areStatesKnown {
+            port.startCalls(calls, now: now, at: wallClock)
+            port.read(feeds, topics: topics, inbox: inbox, now: now)
         }
-        if maySend, !owned.isEmpty { port.read(feeds, topics: topics, inbox: inbox, now: now) }
-        if isDue { port.moment = port.nextMoment(now: now) }
+        bury(port.desk.takeUntaken(), of: port)
+        port.moment = port.nextMoment(now: now)
     }
 
-    /// True if calls may begin: it is known who is paused, and the service does not end.
-    private var maySend: Bool { end == nil && states?.isKnown == true }
+    /// Takes in what was decided about receivers. Before that is known, none is called.
+    private func heedStates() {
+        guard let states, states.isKnown else { return }
+        let known = states.states
+        for port in ports.values { port.heed(known[port.name]) }
+        guard !areStatesKnown else { return }
+        areStatesKnown = true
+        for port in ports.values { port.moment = .past }
+    }
 
     private func take(_ message: CallbackInbox.Message) {
         switch message {
         case .assigned(let partitions, let gate): assign(partitions, gate: gate)
-        case .decided:
-            guard let states else { return }
-            let known = states.states
-            for port in ports.values {
-                port.heed(known[port.name])
-                port.moment = .past
-            }
+        case .decided: heedStates()
         case .read(let number, let reading):
             guard let port = ports[number] else { return }
             take(reading, by: port)
@@ -186,10 +192,8 @@ extension CallbackLoop {
     private func tick() {
         nextTick = now + Self.second
         let found = parts.receivers(now)
-        if found.generation != generation {
-            generation = found.generation
-            follow(found.set)
-        }
+        if found != receivers { follow(found) }
+        heedStates()
         if now >= nextRenewal {
             nextRenewal = now + Self.renewal
             for port in ports.values { port.desk.forgetSaved() }
@@ -217,7 +221,7 @@ extension CallbackLoop {
         board.post(statuses.sorted { $0.name < $1.name })
         health.show(
             areResultsRead: ends[CallbackSource.results.rawValue] != nil, isShared: assignment > 0,
-            problem: sharing?.problem?.description, areStatesKnown: states?.isKnown ?? false)
+            problem: sharing?.problem?.description, areStatesKnown: areStatesKnown)
     }
 }
 
@@ -225,6 +229,7 @@ extension CallbackLoop {
 extension CallbackLoop {
     /// Takes in the receivers of the file. Those that are there already go on with what they have.
     private func follow(_ set: ReceiverSet) {
+        receivers = set
         var isNewWay = false
         do throws(CertificateStore.Failure) {
             isNewWay = try way.change(to: set)
@@ -236,6 +241,7 @@ extension CallbackLoop {
         for receiver in set.receivers {
             do throws(ConnectionPool.SetupFailure) {
                 if let port = numbers[receiver.name].flatMap({ ports[$0] }) {
+                    guard isNewWay || port.desk.receiver != receiver else { continue }
                     try port.change(to: receiver, way: way, isNewWay: isNewWay, now: now)
                 } else {
                     try add(receiver)
@@ -255,7 +261,7 @@ extension CallbackLoop {
             lastNumber, receiver: receiver, way: way, meter: ReceiverMeter(receiver.name, in: services.metrics), log: log, now: now)
         ports[lastNumber] = port
         numbers[receiver.name] = lastNumber
-        if let states { port.heed(states.states[receiver.name]) }
+        if areStatesKnown, let states { port.heed(states.states[receiver.name]) }
         load(port)
     }
 

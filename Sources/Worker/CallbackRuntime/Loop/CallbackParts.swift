@@ -47,15 +47,12 @@ extension ReceiverStates: StateSource {}
 protocol DeadLetterSink: Sendable {
     /// Writes a dead letter. `then` is told in any thread, perhaps at once, whether it is written for certain.
     func write(_ letter: CallbackDeadLetter, then: @escaping @Sendable (Bool) -> Void)
-
-    /// Ends it. What is not written by then is told so.
-    func close()
 }
 
 /// All that a service has to do with outside of its receivers, so that tests can have another world.
 struct CallbackParts: Sendable {
-    /// The file's content at a moment, and a number that changes with it.
-    var receivers: @Sendable (MonotonicTime) -> (set: ReceiverSet, generation: Int)
+    /// The file's content at a moment.
+    var receivers: @Sendable (MonotonicTime) -> ReceiverSet
     /// The positions of receivers. Its calls block.
     var positions: any CallbackPositions
     /// Opens the feed of a topic, which tells of news.
@@ -68,6 +65,8 @@ struct CallbackParts: Sendable {
     var decide: @Sendable (ReceiverState, String) throws(KafkaError) -> Void
     /// The place for what receivers did not take.
     var deadLetters: any DeadLetterSink
+    /// Frees positions, decisions and dead letters at the end.
+    var close: @Sendable () -> Void
     /// The present moment.
     var now: @Sendable () -> MonotonicTime
     /// The wall clock, in milliseconds since 1970.

@@ -31,6 +31,7 @@ final class DeadLetterWriter: DeadLetterSink {
         }
     }
 
+    /// Ends it. What is not written by then is told so.
     func close() {
         producer.close(timeout: .zero)
         thread.waitForEnd()

@@ -1,7 +1,7 @@
 import Basics
 import CallbackRecords
-import Crypto
 import CurlHTTP
+import Delivery
 import EventLoop
 import HTTP1
 import Kafka
@@ -14,7 +14,7 @@ import Webhooks
 /// Receivers share nothing but the loop's turns, so that one that hangs or is away holds up its own results alone.
 final class ReceiverPort {
     /// The time between two readings of one that has reached the end, in nanoseconds. What comes meanwhile comes together.
-    private static let readPause: Int64 = 2_000_000
+    private static let readPause: Int64 = 10_000_000
 
     /// Its number, which no other port ever has.
     let number: Int
@@ -33,8 +33,8 @@ final class ReceiverPort {
     private(set) var isReading = false
     /// The moment before which nothing is read.
     private(set) var readMoment = MonotonicTime.past
-    /// The places at which a source had nothing more, with the news that were known then.
-    private var ends: [(places: FeedPlaces, newsCount: Int)?] = [nil, nil]
+    /// The version of the desk at which a source had nothing more, with the news that were known then.
+    private var ends: [(version: Int, newsCount: Int)?] = [nil, nil]
     /// The source that was read last.
     private var lastSource = CallbackSource.replays
     /// The decision of its own that others may not have heard of: it has answered 410.
@@ -121,10 +121,13 @@ extension ReceiverPort {
         guard !isReading, now >= readMoment, let room = desk.room else { return }
         let order: [CallbackSource] = lastSource == .results ? [.replays, .results] : [.results, .replays]
         for source in order {
-            let places = desk.places(of: topics.name(of: source))
             let newsCount = inbox.newsCount(of: source)
-            if places.offsets.isEmpty { continue }
-            if let end = ends[source.rawValue], end.newsCount == newsCount, end.places == places { continue }
+            if let end = ends[source.rawValue], end == (desk.version, newsCount) { continue }
+            let places = desk.places(of: topics.name(of: source))
+            if places.offsets.isEmpty {
+                ends[source.rawValue] = (desk.version, newsCount)
+                continue
+            }
             (isReading, lastSource) = (true, source)
             let (number, series, name, choice) = (number, desk.series, name, choice)
             feeds[source.rawValue].read(
@@ -146,7 +149,7 @@ extension ReceiverPort {
         case .success(let found):
             desk.offer(found, of: topic, series: reading.series)
             guard found.isAtEnd, reading.series == desk.series else { return [:] }
-            ends[reading.source.rawValue] = (desk.places(of: topic), reading.newsCount)
+            ends[reading.source.rawValue] = (desk.version, reading.newsCount)
             readMoment = now + Self.readPause
         case .failure(.gone(let first)):
             guard reading.series == desk.series else { return [:] }

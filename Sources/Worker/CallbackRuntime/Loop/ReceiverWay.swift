@@ -56,6 +56,7 @@ final class ReceiverWay {
         // The desk knows how many calls may be in flight, which the file may change.
         configuration.maxConnections = 1_000
         configuration.limits = AnswerLimits(bodyByteCount: Self.answerBytes)
+        configuration.dropsLargeBodies = true
         configuration.refuses = { [rule] address in rule.rule.withLock { $0.refuses(address) } }
         return try ConnectionPool(
             configuration, poller: poller, tokenBase: UInt64(number) << 32, certificates: certificates)
