@@ -47,12 +47,6 @@ struct CallbackCall: Sendable {
 }
 
 extension ReceiverURL {
-    /// The host as a head names it, with the port where it is not the scheme's own.
-    var authority: String {
-        let name = host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]" : host
-        return port == (isSecure ? 443 : 80) ? name : "\(name):\(port)"
-    }
-
     /// The scheme.
     var scheme: ConnectionPoolConfiguration.Scheme { isSecure ? .https : .http }
 }
