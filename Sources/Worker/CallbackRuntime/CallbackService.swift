@@ -21,7 +21,8 @@ public struct CallbackServiceConfiguration: Sendable {
 
     /// A configuration of these parts.
     public init(
-        kafka: KafkaConfiguration, topics: CallbackTopics, groupID: String, receiversFile: String, version: String, instance: String
+        kafka: KafkaConfiguration, topics: CallbackTopics, groupID: String, receiversFile: String, version: String,
+        instance: String
     ) {
         (self.kafka, self.topics, self.groupID) = (kafka, topics, groupID)
         (self.receiversFile, self.version, self.instance) = (receiversFile, version, instance)
@@ -71,7 +72,7 @@ public final class CallbackService: Sendable {
         board = CallbackBoard(version: configuration.version, instance: configuration.instance)
     }
 
-    /// How the receivers stand, as one JSON object.
+    /// The standing of the receivers, as one JSON object.
     public var status: [UInt8] { board.json }
 
     /// Works on the calling thread until `stop` was called and positions are saved.

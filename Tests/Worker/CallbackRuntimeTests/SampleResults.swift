@@ -13,7 +13,8 @@ func sample(
         + #""state":"sent","outcome":"success","hub":"main"}"#
     return try #require(
         FeedRecord(
-            key: key ?? request, json: Array(json.utf8), partition: partition, offset: offset, timestamp: 1_700_000_000_000 + offset))
+            key: key ?? request, json: Array(json.utf8), partition: partition, offset: offset,
+            timestamp: 1_700_000_000_000 + offset))
 }
 
 /// A receiver with a secret.

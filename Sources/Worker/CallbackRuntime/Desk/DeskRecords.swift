@@ -51,7 +51,7 @@ struct DeskRecords: Sendable {
     /// Removes all results of these places.
     mutating func drop(_ places: Set<TopicPartition>) {
         for (number, entry) in records where places.contains(entry.place) { _ = take(number) }
-        // Who stood behind a result that is gone stands behind the one before it.
+        // A result whose earlier one is gone stands behind the one before that.
         tails.removeAll(keepingCapacity: true)
         for number in records.keys.sorted() {
             records[number]?.next = nil

@@ -86,7 +86,7 @@ extension ReceiverDesk {
         let (isMoved, most) = (new.url != receiver.url, limits.concurrency.most)
         receiver = new
         if isMoved {
-            // What is in flight says nothing of the new address.
+            // Calls in flight say nothing of the new address.
             limits = HubLimits(concurrency: ConcurrencyLimit(most: mostInFlight))
             for number in flights.keys { flights[number]?.call = nil }
             restEnd = .past
@@ -277,7 +277,7 @@ extension ReceiverDesk {
         if case .disabled = verdict { stop = stop ?? .disabled }
         guard let entry = records[number] else { return verdict }
         if case .taken = verdict {
-            finish(number, entry)
+            finish(number, entry: entry)
             return verdict
         }
         if case .disabled = verdict {
@@ -315,7 +315,7 @@ extension ReceiverDesk {
     /// Notes that a dead letter is written.
     mutating func noteWritten(_ number: Int) {
         guard let entry = records[number], entry.phase == .givenUp else { return }
-        finish(number, entry)
+        finish(number, entry: entry)
     }
 
     /// The moment when something may be begun that may not now, or nil where only an event can change that. It may lie in the past.
@@ -340,7 +340,7 @@ extension ReceiverDesk {
         }
     }
 
-    private mutating func finish(_ number: Int, _ entry: DeskRecord) {
+    private mutating func finish(_ number: Int, entry: DeskRecord) {
         records.remove(number)
         if partitions[entry.place]?.hasRoom == false { version += 1 }
         partitions[entry.place]?.finish(entry.record.offset)

@@ -8,11 +8,11 @@ import Synchronization
 enum CallbackSource: Int, CaseIterable, Sendable {
     /// The topic of results.
     case results
-    /// What is sent once more.
+    /// The topic of results that are sent once more.
     case replays
 }
 
-/// What other threads tell the loop. Each message wakes it.
+/// The messages of other threads to the loop, which each of them wakes.
 final class CallbackInbox: Sendable {
     /// The end of a reading.
     struct Reading: Sendable {

@@ -22,15 +22,6 @@ final class CallbackLoop {
     /// The time for which calls may end before their partitions are given back. The group waits for 10 s.
     private static let handOverLimit: Int64 = 7 * second
 
-    /// Partitions that are about to be given back.
-    private struct HandOver {
-        let partitions: Set<TopicPartition>
-        let deadline: MonotonicTime
-        let gate: DispatchSemaphore
-        /// True if the positions are being saved.
-        var isSaving = false
-    }
-
     private let topics: CallbackTopics
     private let parts: CallbackParts
     private let inbox: CallbackInbox
@@ -40,9 +31,8 @@ final class CallbackLoop {
     private let log: Log
     private let poller: Poller
     private let calls: CallbackCall
-    private let way: ReceiverWay
-    private let errands = DispatchQueue(label: "pushfan-positions")
-    private let decisions = DispatchQueue(label: "pushfan-decisions")
+    private let connector: ReceiverConnector
+    private let errands: CallbackErrands
 
     private var now: MonotonicTime
     private var wallClock: Int64
@@ -50,7 +40,7 @@ final class CallbackLoop {
     private var numbers: [String: Int] = [:]
     private var lastNumber = 0
     private var receivers: ReceiverSet
-    private var feeds: [any ResultSource] = []
+    private var feeds: [any FeedSource] = []
     private var sharing: (any PartitionSharing)?
     private var states: (any StateSource)?
     /// The partitions that are ours.
@@ -75,6 +65,7 @@ final class CallbackLoop {
         board: CallbackBoard
     ) throws {
         (self.parts, self.inbox, self.board, self.services) = (parts, inbox, board, services)
+        errands = CallbackErrands(parts, inbox: inbox)
         topics = configuration.topics
         log = services.log
         calls = CallbackCall(userAgent: "pushfan/\(configuration.version)")
@@ -84,7 +75,7 @@ final class CallbackLoop {
         health = CallbackHealth(services.health, now: now)
         poller = try Poller()
         receivers = parts.receivers(now)
-        way = try ReceiverWay(receivers, poller: poller)
+        connector = try ReceiverConnector(receivers, poller: poller)
         try poller.add(inbox.wakeUp.fileDescriptor, token: Self.inboxToken, interest: .readable)
         feeds = CallbackSource.allCases.map { source in
             parts.feed(configuration.topics.name(of: source)) { inbox.noteNews(of: source) }
@@ -188,7 +179,7 @@ extension CallbackLoop {
         }
     }
 
-    /// What is due once a second.
+    /// Does the work of each second.
     private func tick() {
         nextTick = now + Self.second
         let found = parts.receivers(now)
@@ -230,19 +221,20 @@ extension CallbackLoop {
     /// Takes in the receivers of the file. Those that are there already go on with what they have.
     private func follow(_ set: ReceiverSet) {
         receivers = set
-        var isNewWay = false
+        var isRenewed = false
         do throws(CertificateStore.Failure) {
-            isNewWay = try way.change(to: set)
+            isRenewed = try connector.change(to: set)
         } catch {
             log.error(
-                .receiverChanged, "the certificates of the file of receivers cannot be used", [.reason: .string(error.description)])
+                .receiverChanged, "the certificates of the file of receivers cannot be used",
+                [.reason: .string(error.description)])
         }
         for name in Set(numbers.keys).subtracting(set.receivers.map(\.name)) { remove(name) }
         for receiver in set.receivers {
             do throws(ConnectionPool.SetupFailure) {
                 if let port = numbers[receiver.name].flatMap({ ports[$0] }) {
-                    guard isNewWay || port.desk.receiver != receiver else { continue }
-                    try port.change(to: receiver, way: way, isNewWay: isNewWay, now: now)
+                    guard isRenewed || port.desk.receiver != receiver else { continue }
+                    try port.change(to: receiver, connector: connector, isRenewed: isRenewed, now: now)
                 } else {
                     try add(receiver)
                 }
@@ -258,7 +250,8 @@ extension CallbackLoop {
     private func add(_ receiver: Receiver) throws(ConnectionPool.SetupFailure) {
         lastNumber += 1
         let port = try ReceiverPort(
-            lastNumber, receiver: receiver, way: way, meter: ReceiverMeter(receiver.name, in: services.metrics), log: log, now: now)
+            lastNumber, receiver: receiver, connector: connector, meter: ReceiverMeter(receiver.name, in: services.metrics),
+            log: log, now: now)
         ports[lastNumber] = port
         numbers[receiver.name] = lastNumber
         if areStatesKnown, let states { port.heed(states.states[receiver.name]) }
@@ -270,8 +263,7 @@ extension CallbackLoop {
         guard let number = numbers.removeValue(forKey: name), let port = ports.removeValue(forKey: number) else { return }
         port.endCalls(now: now)
         port.meter.retire()
-        let offsets = port.desk.takeOffsets()
-        keep([name: offsets]) { _ in }
+        errands.saveLast(port.desk.takeOffsets(), of: name)
     }
 }
 
@@ -318,11 +310,7 @@ extension CallbackLoop {
         let missing = owned.subtracting(port.desk.owned)
         guard !missing.isEmpty, !port.isLoading, now >= port.loadMoment, end == nil else { return }
         port.isLoading = true
-        let (number, name, assignment) = (port.number, port.name, assignment)
-        errands.async { [positions = parts.positions, inbox] in
-            let result = Result { () throws(KafkaError) in try positions.load(name, Array(missing)) }
-            inbox.put(.loaded(number, assignment: assignment, result))
-        }
+        errands.load(missing, of: port.name, port: port.number, assignment: assignment)
     }
 
     private func give(_ result: Result<[TopicPartition: Int64], KafkaError>, to port: ReceiverPort, assignment: Int) {
@@ -349,18 +337,7 @@ extension CallbackLoop {
         }
         guard isForced || !positions.isEmpty else { return }
         isSaving = true
-        keep(positions) { [inbox] error in inbox.put(.saved(error)) }
-    }
-
-    private func keep(_ offsets: [String: [TopicPartition: Int64]], then: @escaping @Sendable (KafkaError?) -> Void) {
-        errands.async { [positions = parts.positions] in
-            do throws(KafkaError) {
-                try positions.save(offsets)
-                then(nil)
-            } catch {
-                then(error)
-            }
-        }
+        errands.save(positions)
     }
 
     private func saved(_ error: KafkaError?) {
@@ -391,19 +368,13 @@ extension CallbackLoop {
 
     private func bury(_ results: [UntakenResult], of port: ReceiverPort) {
         for result in results {
-            let letter = CallbackDeadLetter(
-                receiver: port.name, reason: result.reason.rawValue, attempts: result.attempts, firstAt: result.firstAt,
-                lastAt: result.lastAt, status: result.status, resultID: result.record.resultID, partition: result.place,
-                offset: result.record.offset, result: result.record.line)
             log.warning(
                 .deadLettered, "a receiver did not take a result, which became a dead letter",
                 [
                     .receiver: .string(port.name), .requestID: .string(result.record.requestID),
                     .reason: .string(result.reason.rawValue), .attempt: LogValue(result.attempts),
                 ])
-            parts.deadLetters.write(letter) { [inbox, number = port.number] isWritten in
-                inbox.put(.buried(number, result, isWritten: isWritten))
-            }
+            errands.bury(result, of: port.name, port: port.number)
         }
     }
 
@@ -411,14 +382,7 @@ extension CallbackLoop {
     private func note(_ port: ReceiverPort) {
         guard port.mustNote, let state = port.ownState else { return }
         port.mustNote = false
-        decisions.async { [decide = parts.decide, inbox, number = port.number, name = port.name] in
-            do throws(KafkaError) {
-                try decide(state, name)
-                inbox.put(.noted(number, nil))
-            } catch {
-                inbox.put(.noted(number, error))
-            }
-        }
+        errands.note(state, of: port.name, port: port.number)
     }
 }
 
@@ -429,10 +393,7 @@ extension CallbackLoop {
         services.health.beginDraining()
         end = now.advanced(by: limit)
         log.info(.draining, "callbacks end: calls in flight are waited for, and no more begin")
-        decisions.async { [sharing, inbox] in
-            sharing?.close()
-            inbox.put(.left)
-        }
+        if let sharing { errands.leave(sharing) }
     }
 
     /// True if all partitions are given back, or the time is over.

@@ -4,7 +4,7 @@ import Kafka
 import ResultFeed
 
 /// A feed of results that receivers are served from.
-protocol ResultSource: Sendable {
+protocol FeedSource: Sendable {
     /// The place at the end of what is known now, or nil before the topic was read.
     var end: FeedPlaces? { get }
 
@@ -17,7 +17,7 @@ protocol ResultSource: Sendable {
     func close()
 }
 
-extension ResultFeed: ResultSource {}
+extension ResultFeed: FeedSource {}
 
 /// The place of this process among those of the service, which divide the partitions.
 protocol PartitionSharing: Sendable {
@@ -30,7 +30,7 @@ protocol PartitionSharing: Sendable {
 
 extension CallbackMembership: PartitionSharing {}
 
-/// What was decided about receivers, apart from their file.
+/// The decisions about receivers, apart from their file.
 protocol StateSource: Sendable {
     /// The states, by receiver.
     var states: [String: ReceiverState] { get }
@@ -56,7 +56,7 @@ struct CallbackParts: Sendable {
     /// The positions of receivers. Its calls block.
     var positions: any CallbackPositions
     /// Opens the feed of a topic, which tells of news.
-    var feed: @Sendable (_ topic: String, _ onNews: @escaping @Sendable () -> Void) -> any ResultSource
+    var feed: @Sendable (_ topic: String, _ onNews: @escaping @Sendable () -> Void) -> any FeedSource
     /// Takes a place among the processes, which tells what is ours and may wait.
     var sharing: @Sendable (_ onChange: @escaping @Sendable (Set<TopicPartition>) -> Void) -> any PartitionSharing
     /// Follows what is decided.

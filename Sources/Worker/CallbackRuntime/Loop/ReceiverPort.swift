@@ -22,14 +22,14 @@ final class ReceiverPort {
     let meter: ReceiverMeter
     var desk: ReceiverDesk
     private(set) var pool: ConnectionPool
-    private(set) var choice: ResultChoice
+    private(set) var choice: WantedRecords
     private let log: Log
 
     /// True while positions are asked for.
     var isLoading = false
     /// The moment before which positions are not asked for.
     var loadMoment = MonotonicTime.past
-    /// True while a reading is under way.
+    /// True while a reading has not ended.
     private(set) var isReading = false
     /// The moment before which nothing is read.
     private(set) var readMoment = MonotonicTime.past
@@ -49,26 +49,28 @@ final class ReceiverPort {
     private var starts: [Int: MonotonicTime] = [:]
 
     init(
-        _ number: Int, receiver: Receiver, way: ReceiverWay, meter: ReceiverMeter, log: Log, now: MonotonicTime
+        _ number: Int, receiver: Receiver, connector: ReceiverConnector, meter: ReceiverMeter, log: Log, now: MonotonicTime
     ) throws(ConnectionPool.SetupFailure) {
         self.number = number
         self.meter = meter
         self.log = log
         name = receiver.name
         desk = ReceiverDesk(receiver, now: now)
-        choice = ResultChoice(receiver)
-        pool = try way.pool(to: receiver, number: number)
+        choice = WantedRecords(receiver)
+        pool = try connector.pool(to: receiver, number: number)
     }
 
     /// Takes in new terms. Another address, or other certificates, end the calls in flight, which are made again.
-    func change(to receiver: Receiver, way: ReceiverWay, isNewWay: Bool, now: MonotonicTime) throws(ConnectionPool.SetupFailure) {
-        if isNewWay || receiver.url != desk.receiver.url {
-            let next = try way.pool(to: receiver, number: number)
+    func change(
+        to receiver: Receiver, connector: ReceiverConnector, isRenewed: Bool, now: MonotonicTime
+    ) throws(ConnectionPool.SetupFailure) {
+        if isRenewed || receiver.url != desk.receiver.url {
+            let next = try connector.pool(to: receiver, number: number)
             endCalls(now: now)
             pool = next
         }
         desk.change(to: receiver, now: now)
-        choice = ResultChoice(receiver)
+        choice = WantedRecords(receiver)
         moment = .past
     }
 
@@ -117,7 +119,7 @@ extension ReceiverPort {
 // Readings.
 extension ReceiverPort {
     /// Begins a reading if there is room for one and something may be there.
-    func read(_ feeds: [any ResultSource], topics: CallbackTopics, inbox: CallbackInbox, now: MonotonicTime) {
+    func read(_ feeds: [any FeedSource], topics: CallbackTopics, inbox: CallbackInbox, now: MonotonicTime) {
         guard !isReading, now >= readMoment, let room = desk.room else { return }
         let order: [CallbackSource] = lastSource == .results ? [.replays, .results] : [.results, .replays]
         for source in order {
@@ -142,7 +144,8 @@ extension ReceiverPort {
     }
 
     /// Takes in a reading. Returns what retention has taken.
-    func take(_ reading: CallbackInbox.Reading, of topic: String, end: FeedPlaces?, now: MonotonicTime) -> [TopicPartition: Int64] {
+    func take(_ reading: CallbackInbox.Reading, of topic: String, end: FeedPlaces?, now: MonotonicTime) -> [TopicPartition: Int64]
+    {
         isReading = false
         moment = .past
         switch reading.result {
@@ -259,7 +262,7 @@ extension ReceiverPort {
         return next
     }
 
-    /// How it stands.
+    /// Its standing.
     func status(ends: [FeedPlaces?], topics: CallbackTopics, now: MonotonicTime, at time: Int64) -> ReceiverStatus {
         ReceiverStatus(
             name: name, host: desk.receiver.url.host, state: desk.state(now: now), partitions: desk.owned.count,

@@ -26,7 +26,8 @@ import Webhooks
         let signature = WebhookSignature.header([try HMACSHA256.code(of: content, key: receiver.secrets[0].key)])
         #expect(
             head == [
-                "POST /hooks?a=b HTTP/1.1", "Host: example.com:8443", "User-Agent: pushfan/1.2.3", "Content-Type: application/json",
+                "POST /hooks?a=b HTTP/1.1", "Host: example.com:8443", "User-Agent: pushfan/1.2.3",
+                "Content-Type: application/json",
                 "webhook-id: r0-7", "webhook-timestamp: 1700000000", "webhook-signature: \(signature)",
                 "Content-Length: \(body.count)",
             ])

@@ -64,8 +64,11 @@ import Webhooks
         }
 
         mutating func end() {
-            guard let number = world.calls.keys.sorted().randomElement(using: &random), let call = world.calls[number] else { return }
-            let status = isHealthy ? 200 : [200, 200, 200, 204, 302, 400, 404, 410, 429, 500, 503].randomElement(using: &random) ?? 200
+            guard let number = world.calls.keys.sorted().randomElement(using: &random), let call = world.calls[number] else {
+                return
+            }
+            let status =
+                isHealthy ? 200 : [200, 200, 200, 204, 302, 400, 404, 410, 429, 500, 503].randomElement(using: &random) ?? 200
             let verdict = world.end(number, status: status, retryAfter: random.below(2) == 0 ? nil : Int64(random.below(100_000)))
             if verdict == .taken { finish(call.record) }
         }

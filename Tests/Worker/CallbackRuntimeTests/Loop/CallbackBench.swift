@@ -14,7 +14,7 @@ import Webhooks
 /// A service of callbacks in a world of stand-ins: a topic of two partitions, positions, decisions and dead letters in memory.
 final class CallbackBench: Sendable {
     /// A topic in memory.
-    final class Feed: ResultSource {
+    final class Feed: FeedSource {
         private let state = Box<(records: [Int32: [FeedRecord]], first: [Int32: Int64], news: [@Sendable () -> Void])>(
             ([0: [], 1: []], [:], []))
 
@@ -121,9 +121,10 @@ final class CallbackBench: Sendable {
     }
 
     static let topics = CallbackTopics(results: "results", states: "states", deadLetters: "letters", replays: "replays")
-    static let partitions = Set([topics.results, topics.replays].flatMap { topic in
-        (Int32(0)..<2).map { TopicPartition(topic: topic, partition: $0) }
-    })
+    static let partitions = Set(
+        [topics.results, topics.replays].flatMap { topic in
+            (Int32(0)..<2).map { TopicPartition(topic: topic, partition: $0) }
+        })
 
     let results = Feed()
     let replays = Feed()
@@ -139,7 +140,10 @@ final class CallbackBench: Sendable {
     private let failure = Box<String?>(nil)
 
     /// Starts a service for receivers, on loopback unless that is not allowed.
-    init(_ list: [Receiver], positions: Positions = Positions(), allowing networks: [String] = ["127.0.0.0/8"], caFile: String? = nil)
+    init(
+        _ list: [Receiver], positions: Positions = Positions(), allowing networks: [String] = ["127.0.0.0/8"],
+        caFile: String? = nil
+    )
         throws
     {
         self.positions = positions
@@ -209,7 +213,10 @@ final class ReceivingServer: Sendable {
     let port: Int
 
     /// Starts a server that answers as it is told. Nil for no answer at all.
-    init(identity: HTTPServerConfiguration.Identity? = nil, _ answer: @escaping @Sendable (HTTPServerRequest) -> HTTPServerResponse?)
+    init(
+        identity: HTTPServerConfiguration.Identity? = nil,
+        _ answer: @escaping @Sendable (HTTPServerRequest) -> HTTPServerResponse?
+    )
         throws
     {
         let held = Box<[Responder]>([])

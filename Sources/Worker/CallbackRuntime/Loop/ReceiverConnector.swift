@@ -6,8 +6,8 @@ import HTTP1
 import Synchronization
 import Webhooks
 
-/// The way to receivers: the certificates that theirs are checked against, and the addresses that may be called.
-final class ReceiverWay {
+/// Makes the connections to receivers, with the certificates that theirs are checked against, and a rule for their addresses.
+final class ReceiverConnector {
     /// The most bytes of an answer's body that are read.
     private static let answerBytes = 64 << 10
 
@@ -24,7 +24,7 @@ final class ReceiverWay {
     private var certificates: CertificateStore
     private var caFile: String?
 
-    /// The way that a file of receivers asks for. Throws if the certificates cannot be used.
+    /// The connector that a file of receivers asks for. Throws if the certificates cannot be used.
     init(_ set: ReceiverSet, poller: Poller) throws(CertificateStore.Failure) {
         self.poller = poller
         rule = Rule(AddressGuard(allowed: set.allowedNetworks))
@@ -35,7 +35,7 @@ final class ReceiverWay {
     /// Takes in what the file says now. Connections that are open stay.
     ///
     /// - Returns: Whether certificates are others, so that new connections are needed.
-    /// - Throws: The certificates cannot be used; then those from before stay.
+    /// - Throws: The certificates cannot be used. Then those from before stay.
     func change(to set: ReceiverSet) throws(CertificateStore.Failure) -> Bool {
         rule.rule.withLock { $0 = AddressGuard(allowed: set.allowedNetworks) }
         guard set.caFile != caFile else { return false }
@@ -49,6 +49,7 @@ final class ReceiverWay {
     /// - Parameters:
     ///   - receiver: The receiver.
     ///   - number: The number of its port, by which the poller's events are told apart.
+    /// - Returns: The connections.
     /// - Throws: Its address cannot be used.
     func pool(to receiver: Receiver, number: Int) throws(ConnectionPool.SetupFailure) -> ConnectionPool {
         var configuration = ConnectionPoolConfiguration(

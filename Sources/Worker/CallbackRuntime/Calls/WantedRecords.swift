@@ -4,7 +4,7 @@ import Synchronization
 import Webhooks
 
 /// The choice of the results that a receiver wants, for a feed that asks in any thread.
-final class ResultChoice: Sendable {
+final class WantedRecords: Sendable {
     /// Protects the memory of the filter. Nothing else is locked while it is held.
     private let interest: Mutex<ReceiverInterest>
 
