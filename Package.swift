@@ -252,7 +252,7 @@ let package = Package(
             "Commands/KafkaCare",
             [
                 "Basics", "PushModel", "Delivery", "ResultQuery", "EventLoop", "Crypto", "Kafka", "GroupPositions", "JobSupport",
-                "Groups", "CallbackRecords",
+                "Groups",
             ]),
         module(
             "Commands/Audiences",
@@ -351,7 +351,10 @@ let package = Package(
         tests("Records/ResultFeedTests", ["Basics", "PushModel", "ResultQuery", "EventLoop", "Kafka", "Publishing", "ResultFeed"]),
         tests(
             "Records/CallbackRecordsTests",
-            ["Basics", "PushModel", "Delivery", "ResultQuery", "Webhooks", "EventLoop", "Kafka", "ResultFeed", "CallbackRecords"]),
+            [
+                "Basics", "PushModel", "Delivery", "ResultQuery", "Webhooks", "EventLoop", "Kafka", "JobSupport", "ResultFeed",
+                "CallbackRecords",
+            ]),
         tests("Records/GroupPositionsTests", ["CRDKafka", "Delivery", "GroupPositions", "Kafka", "PushModel"]),
         tests("Records/IntakeTests", ["Intake", "PushModel", "Publishing", "FanOut", "HubAuth", "HubREST"]),
         tests(

@@ -331,7 +331,9 @@ public struct CallbackSettings: Sendable {
             summary: "The file of the receivers of callbacks, with their secrets; read again within 2 s of a change.")
         groupID = try read(
             "callbacks.group_id", as: .name("a consumer group", atMost: 249), default: "pushfan-callbacks",
-            summary: "The consumer group by which several `pushfan callbacks` share the work; each receiver has one of its own besides.")
+            summary:
+                "The consumer group by which several `pushfan callbacks` share the work; each receiver has one of its own besides."
+        )
         instance = try read(
             "callbacks.instance", as: .name("a name", atMost: 128), default: read.hostName, dependsOnPlace: true,
             summary: "The stable name of this `pushfan callbacks` in that group; the host's name by default.")

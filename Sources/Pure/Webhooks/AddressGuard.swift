@@ -1,4 +1,4 @@
-import Basics
+public import Basics
 
 /// The rule about addresses that no callback goes to, because they are not of the open internet: those of this machine, of networks behind
 /// it, and of none at all (IANA's registries of special IPv4 and IPv6 addresses).
@@ -29,7 +29,11 @@ public struct AddressGuard: Sendable {
     /// - Parameter address: Its 4 or 16 bytes, the most significant first. Any other number is refused.
     /// - Returns: True for one that is not called.
     public func refuses(_ address: [UInt8]) -> Bool {
-        guard let address = NumericAddress(bytes: address) else { return true }
+        NumericAddress(bytes: address).map(refuses) ?? true
+    }
+
+    /// Says whether no callback may go to an address.
+    public func refuses(_ address: NumericAddress) -> Bool {
         let carrier = Self.carriers.first { $0.network.contains(address) }
         let inner = carrier.flatMap { address.embedded(behind: $0.bitCount) } ?? address
         if allowed.contains(where: { $0.contains(address) || $0.contains(inner) }) { return false }

@@ -28,7 +28,7 @@ public enum CallbackVerdict: Sendable, Equatable {
     case taken
     /// The receiver wants no callback any more.
     case disabled
-    /// The receiver is to be left alone for so long.
+    /// The receiver asks to be left alone for so long.
     case wait(milliseconds: Int64)
     /// It is tried again.
     case again

@@ -1,7 +1,7 @@
 public import ResultQuery
 
 /// A receiver of callbacks, as its file says it.
-public struct Receiver: Sendable {
+public struct Receiver: Sendable, Equatable {
     /// The form of a body.
     public enum Form: String, Sendable, CaseIterable {
         /// As on the results topic.
@@ -12,11 +12,11 @@ public struct Receiver: Sendable {
 
     /// Its name: letters, digits, `.`, `_` and `-`, 1 to 100.
     public var name: String
-    /// Where results go.
+    /// The address that results go to.
     public var url: ReceiverURL
     /// The secrets whose signatures are sent, 1 or 2.
     public var secrets: [WebhookSecret]
-    /// What it wants, or nil for all.
+    /// The filter for the results that it wants, or nil for all.
     public var filter: ResultFilter?
     /// The kinds that it wants, of `final`, `interim` and `outcome`.
     public var kinds: Set<String> = ["final", "outcome"]

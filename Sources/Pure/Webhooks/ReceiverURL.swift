@@ -76,11 +76,7 @@ public struct ReceiverURL: Sendable, Hashable, Concealed {
 
     /// The characters of a path and a query (RFC 3986, sections 3.3 and 3.4), with each `%` before two digits.
     private static func isTarget(_ text: Substring.UTF8View) -> Bool {
-        let bytes = Array(text)
-        return bytes.indices.allSatisfy { index in
-            let byte = bytes[index]
-            guard byte == UInt8(ascii: "%") else { return byte.isUnreserved || "!$&'()*+,;=:@/?".utf8.contains(byte) }
-            return index + 2 < bytes.count && bytes[index + 1].isHexadecimalDigit && bytes[index + 2].isHexadecimalDigit
-        }
+        text.allSatisfy { $0.isUnreserved || "!$&'()*+,;=:@/?%".utf8.contains($0) }
+            && PercentEncoding.decode(Array(text)[...], plusIsBlank: false) != nil
     }
 }

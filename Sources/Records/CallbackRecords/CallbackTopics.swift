@@ -2,11 +2,11 @@
 public struct CallbackTopics: Sendable, Equatable {
     /// The topic of results.
     public var results: String
-    /// What receivers are told to do, and what became of them: compacted, by receiver.
+    /// The topic of decisions about receivers: compacted, by receiver.
     public var states: String
-    /// What a receiver did not take: by receiver.
+    /// The topic of results that a receiver did not take, by receiver.
     public var deadLetters: String
-    /// What is sent to a receiver once more: by receiver.
+    /// The topic of results that are sent to a receiver once more, by receiver.
     public var replays: String
 
     /// Topics with these names.

@@ -1,6 +1,6 @@
 public import Kafka
 
-/// What a reader has room for.
+/// The room of a reader.
 public struct FeedRoom: Sendable {
     /// The most records, at least 1.
     public var records: Int
@@ -11,16 +11,16 @@ public struct FeedRoom: Sendable {
     public init(records: Int, bytes: Int) { (self.records, self.bytes) = (records, bytes) }
 }
 
-/// What was read from a place on.
+/// A reading from a place on.
 public struct FeedReading: Sendable {
     /// The records that were wanted, those of one partition in their order.
     public let records: [FeedRecord]
     /// The place behind them, and behind all that was passed over.
     public let places: FeedPlaces
-    /// True if that is the end of what is known now.
+    /// True if that is the end of what is known now. Otherwise read on at once, also where there are no records.
     public let isAtEnd: Bool
 
-    /// What was read.
+    /// A reading of these records.
     public init(records: [FeedRecord], places: FeedPlaces, isAtEnd: Bool) {
         (self.records, self.places, self.isAtEnd) = (records, places, isAtEnd)
     }
@@ -28,7 +28,7 @@ public struct FeedReading: Sendable {
 
 /// The reason for which nothing was read.
 public enum FeedFailure: Error, Sendable {
-    /// Retention has passed the place, or the topic was made anew. `first` is the first place that is left.
+    /// Retention has passed the place, or the topic was made again. `first` is the first place that is left.
     case gone(first: FeedPlaces)
     /// Kafka does not answer, or not yet.
     case unreachable(KafkaError)

@@ -1,3 +1,4 @@
+import Kafka
 import PushModel
 import ResultQuery
 
@@ -56,4 +57,16 @@ public final class FeedRecord: Sendable {
         outcome = document.text("outcome", of: root) ?? "unknown"
         hub = document.text("hub", of: root) ?? ""
     }
+
+    /// Reads a record of Kafka, or returns nil for one that is no result.
+    convenience init?(_ record: borrowing ConsumedRecord) {
+        guard let key = record.key, let value = record.value else { return nil }
+        self.init(
+            key: key.withUnsafeBufferPointer { String(decoding: $0, as: UTF8.self) },
+            json: value.withUnsafeBufferPointer { Array($0) }, partition: record.partition, offset: record.offset,
+            timestamp: record.timestamp ?? 0)
+    }
+
+    /// The bytes that it takes in memory, roughly.
+    var byteCount: Int { line.count + key.utf8.count + 512 }
 }

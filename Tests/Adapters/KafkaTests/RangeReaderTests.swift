@@ -60,6 +60,21 @@ struct RangeReaderTests {
         }
     }
 
+    @Test func theBoundsOfATopicAreThoseOfAllItsPartitions() throws {
+        let mock = try Mock(partitions: 3)
+        defer { mock.close() }
+        let reader = try RangeReader(mock.cluster.configuration)
+        #expect(try reader.bounds(of: mock.partition(0).topic, timeout: farDeadline) == [0..<0, 0..<0, 0..<0])
+        for number in 0..<4 { try mock.producer.write("\(number)", to: mock.topic, partition: Int32(number % 3)) }
+        try mock.producer.flush(timeout: farDeadline)
+        let bounds = try reader.bounds(of: mock.partition(0).topic, timeout: farDeadline)
+        #expect(bounds == [0..<2, 0..<1, 0..<1])
+        // The embedded cluster knows no times, as if every record were older.
+        let ends = bounds.map(\.upperBound)
+        #expect(try reader.offsets(since: 1, of: mock.partition(0).topic, ends: ends, timeout: farDeadline) == ends)
+        #expect(!reader.isOutdated)
+    }
+
     @Test func aReadingEndsWhenItsCallerHasHadEnough() throws {
         let mock = try Mock(partitions: 1)
         defer { mock.close() }

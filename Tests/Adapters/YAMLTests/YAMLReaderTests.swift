@@ -43,7 +43,7 @@ import Testing
         ("a: 1\nb: 2\na: 3\n", "3:1: the key \"a\" stands in line 1 already"),
         ("x:\n  a: 1\n  'a': 3\n", "3:3: the key \"a\" stands in line 2 already"),
         ("? [a]\n: 1\n", "1:3: a key must be text"),
-        ("a: 1\n---\nb: 2\n", "2:1: a second document begins here; a settings file has one"),
+        ("a: 1\n---\nb: 2\n", "2:1: a second document begins here; a file has one"),
         (
             "a: [1\nb: 2\n",
             "2:2: the file is not YAML: did not find expected ',' or ']' while parsing a flow sequence that begins in line 1"
@@ -79,6 +79,17 @@ import Testing
 
     @Test func moreValuesThanAreAllowedAreRefused() {
         #expect(failure(Array("[\(String(repeating: "1,", count: 20_000))1]".utf8))?.contains("more than 10000 values") == true)
+    }
+
+    @Test func aCallerMayAllowMoreValuesAndBytes() throws {
+        let text = Array("[\(String(repeating: "1,", count: 20_000))1]".utf8)
+        guard case .sequence(let nodes) = try YAMLReader.read(text, nodeLimit: 20_002).value else {
+            Issue.record("not a sequence")
+            return
+        }
+        #expect(nodes.count == 20_001)
+        #expect(throws: YAMLError.self) { _ = try YAMLReader.read(text, nodeLimit: 20_001) }
+        #expect(throws: YAMLError.self) { _ = try YAMLReader.read(text, byteLimit: text.count - 1, nodeLimit: 20_002) }
     }
 
     @Test func largestAllowedDocumentIsRead() throws {

@@ -86,6 +86,23 @@ import Testing
         #expect(script.contains("-n '__pushfan_within odd thing' -F"))
     }
 
+    @Test func aCommandThatIsAlsoTheFirstWordOfOthersOffersBoth() {
+        func command(_ name: String) -> Command {
+            Command(
+                name, .everyone, "Works", examples: [], groups: [FlagGroup("Work", [Flag("at", "HOST", "Where")])],
+                readOn: "pushfan help", acceptsSettings: false, run: { _ in .done })
+        }
+        let table = CompletionTable([command("work now"), command("work"), command("rest now")], settings: [], pages: [])
+        let bash = BashCompletion(table: table).script
+        #expect(bash.contains("[[ ${#words[@]} -gt 1 ]] || replies=('now')"))
+        #expect(bash.contains("'rest ') replies=('now') ;;") && !bash.contains("'work ') replies"))
+        let zsh = ZshCompletion(table: table).script
+        #expect(zsh.contains("(rest) used=2 ;;\n    (work) [[ \"$words[3]\" == -* ]] || used=2 ;;\n"))
+        let fish = FishCompletion(table: table).script
+        #expect(fish.contains("-n '__pushfan_within work; and not __pushfan_within work now' -l at -x"))
+        #expect(fish.contains("-n '__pushfan_follows work' -a 'now'"))
+    }
+
     @Test(arguments: ["bash", "zsh", "fish"])
     func eachShellHasAScript(shell: String) {
         let said = Harness().run("completion " + shell)

@@ -42,7 +42,9 @@ import Testing
         #expect(overview.output.split(separator: "\n", omittingEmptySubsequences: false).count <= 50)
         let help = Harness().run("help")
         for command in Command.builtIn {
-            #expect(overview.output.contains("  " + command.name + " "))
+            let words = command.name.split(separator: " ")
+            let group = overview.lines.first { $0.hasPrefix("  \(words[0]) … ") }
+            #expect(overview.output.contains("  " + command.name + " ") || group?.contains(words.last ?? "") == true)
             #expect(help.output.contains("  " + command.name + " "))
         }
     }
@@ -55,6 +57,19 @@ import Testing
             #expect(page.output.contains("topics check"))
             #expect(!page.output.contains("enqueue"))
         }
+    }
+
+    @Test func aWordBehindAServiceThatIsNoneOfItsCommandsIsNamed() {
+        let service = Command(
+            "callbacks", .operators, "Serve", examples: [], readOn: "pushfan help", run: { _ in .done })
+        let output = Sink()
+        let streams = Streams(write: { _ in true }, writeError: output.add, readInput: { () throws(CommandFailure) in [] })
+        let program = Program(commands: Command.builtIn + [service])
+        let surroundings = Surroundings(streams: streams, environment: [:], now: { 0 })
+        #expect(program.run(["callbacks", "lst"], surroundings) == .usage)
+        #expect(output.text.contains("did you mean 'callbacks list'?"))
+        #expect(program.run(["callbacks"], surroundings) == .done)
+        #expect(program.find(["callbacks", "list"])?.command.name == "callbacks list")
     }
 
     @Test func settingsPageNamesKeysAndDefaults() {

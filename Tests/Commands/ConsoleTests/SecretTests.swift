@@ -37,7 +37,8 @@ import Testing
         "config check --listen SharedAccessKey=CANARYkey", "doctor --timeout 300ms", "doctor -o json --timeout 300ms",
         "doctor --probe-writing --timeout 300ms --kafka.properties security.protocol=SSL,ssl.key.password=CANARYpassword",
         "doctor --timeout 300ms --hub.connection_string SharedAccessKey=CANARYkey", "status --timeout 300ms",
-        "handles collect --timeout 300ms",
+        "handles collect --timeout 300ms", "callbacks list --timeout 300ms", "callbacks check CANARYkey/whsec_CANARY",
+        "callbacks test whsec_CANARYkey", "callbacks pause shop --reason x --timeout 300ms",
         "status --timeout 300ms --worker http://me:CANARYpassword@127.0.0.1:1",
         "status -o json --timeout 300ms --worker http://127.0.0.1:1/status?SharedAccessKey=CANARYkey",
     ])

@@ -45,7 +45,8 @@ import Testing
         return [
             names(.read), names(.write),
             rights.entries.filter { $0.resource == .group }.map { entry in
-                (entry.operations.first?.rawValue ?? "") + (entry.name == "g" ? "" : " on `\(entry.name)\(entry.isPrefix ? "…" : "")`")
+                (entry.operations.first?.rawValue ?? "")
+                    + (entry.name == "g" ? "" : " on `\(entry.name)\(entry.isPrefix ? "…" : "")`")
             }.joined(separator: ", "),
             rights.transactionalPrefixes.map { "`\($0.hasPrefix("g:") ? "GROUP:" : $0)…`" }.joined(separator: ", "),
         ]
@@ -72,7 +73,10 @@ import Testing
         let reader = AccessRights(of: .reader, by: Self.terms())
         let more = rights.without(reader).entries
         let topics = Topics()
-        #expect(more.filter { $0.operations.contains(.write) }.map(\.name) == [topics.control, topics.callbacks, topics.callbackReplays])
+        #expect(
+            more.filter { $0.operations.contains(.write) }.map(\.name) == [
+                topics.control, topics.callbacks, topics.callbackReplays,
+            ])
         #expect(reader.without(rights).entries.isEmpty && rights.operation(onGroup: "g") == .describe)
     }
 

@@ -169,6 +169,35 @@ import Testing
         #expect(TopicFindings.of(cured, brokerCount: 3, tool: Self.tool).map(\.state) == [.ok])
     }
 
+    @Test(arguments: ["callbacks", "callbacks-deadletter", "callbacks-replay"])
+    func aTopicOfCallbacksThatNobodyNeedsMayBeMissing(role: String) throws {
+        var facts = try Self.topic(role)
+        facts.partitions = .failure(QueryFailure(.missing, text: "the topic does not exist"))
+        facts.operations = []
+        #expect(TopicFindings.of(facts, brokerCount: 3, tool: Self.tool).map(\.state) == [.ok])
+        facts.operations = [.read]
+        let needed = TopicFindings.of(facts, brokerCount: 3, tool: Self.tool)
+        #expect(needed.map(\.state) == [.warning] && needed.first?.remedy == "pushfan topics create")
+    }
+
+    @Test(arguments: [(QueryFailure.Kind.rights, Finding.State.failed), (.unreachable, .unasked)])
+    func aRightToGroupsOfReceiversThatIsMissingHasItsCommand(kind: QueryFailure.Kind, state: Finding.State) {
+        let entry = AccessRights.Entry(resource: .group, name: "pushfan-callback-", isPrefix: true, operations: [.read])
+        let findings = ReceiverGroupFindings.of(entry, answer: .failure(QueryFailure(kind, text: "no")), tool: Self.tool)
+        #expect(findings.map(\.state) == [state])
+        let command = "--operation Read --group pushfan-callback- --resource-pattern-type prefixed"
+        #expect(state != .failed || findings.first?.remedy?.hasSuffix(command) == true)
+        #expect(ReceiverGroupFindings.of(entry, answer: .success(()), tool: Self.tool).isEmpty)
+    }
+
+    @Test func pausedReceiversAreKeptForEver() throws {
+        let role = try #require(TopicRole.all(Topics()).first { $0.role == "callbacks" })
+        let topic = role.topic(partitions: 12, replication: 1)
+        #expect(topic.name == "push.callbacks.v1" && topic.partitionCount == 1)
+        #expect(topic.configuration.contains { $0.key == "cleanup.policy" && $0.value == "compact" })
+        #expect(!topic.configuration.contains { $0.key == "retention.ms" })
+    }
+
     @Test func textsOfSecurePushGoSoonAfterADay() throws {
         let role = try #require(TopicRole.all(Topics()).first { $0.role == "secure" })
         let topic = role.topic(partitions: 12, replication: 1)

@@ -20,21 +20,6 @@ import Testing
         #expect(self.fault(type, text) == fault)
     }
 
-    static let durations: [(String, Duration?)] = [
-        ("200ms", .milliseconds(200)), ("10s", .seconds(10)), ("5m", .seconds(300)), ("1h", .seconds(3600)), ("0s", .zero),
-        ("10", nil), ("s", nil), ("1.5s", nil), ("-1s", nil), ("1 s", nil), ("1S", nil), ("1d", nil), ("", nil), ("٣s", nil),
-        ("99999999999999999999s", nil), ("9223372036854775807h", nil), ("1ss", nil),
-    ]
-
-    @Test(arguments: durations) func durationIsAWholeNumberWithAUnit(_ text: String, _ duration: Duration?) {
-        #expect(SettingDuration(text)?.duration == duration)
-    }
-
-    @Test(arguments: [("1500ms", "1500ms"), ("60s", "1m"), ("3600s", "1h"), ("90m", "90m"), ("0ms", "0s"), ("1000ms", "1s")])
-    func durationIsShownInItsLargestWholeUnit(_ text: String, _ shown: String) throws {
-        #expect(SettingDuration.text(try #require(SettingDuration(text)).duration) == shown)
-    }
-
     static let integers: [(String, Int?, String?)] = [
         ("1", 1, nil), ("64", 64, nil), ("-5", -5, nil), ("65", nil, "is out of range"), ("-6", nil, "is out of range"),
         ("99999999999999999999", nil, "is out of range"), ("+5", nil, "is not a whole number"),

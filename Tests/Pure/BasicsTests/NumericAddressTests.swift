@@ -35,4 +35,24 @@ import Testing
     func aNetworkHasTheFirstBits(text: String, count: Int, expected: String) throws {
         #expect(try #require(NumericAddress(text)).network(ofBits: count) == NumericAddress(expected))
     }
+
+    @Test(
+        arguments: [
+            ([10, 1, 2, 3], "10.1.2.3"), ([255, 0, 0, 0], "255.0.0.0"),
+            ([0x20, 1, 0xD, 0xB8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1], "2001:db8::1"),
+            ([UInt8](repeating: 255, count: 16), "ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff"), ([], nil), ([10, 1, 2], nil),
+            ([UInt8](repeating: 0, count: 5), nil), ([UInt8](repeating: 0, count: 17), nil),
+        ] as [([UInt8], String?)])
+    func fourOrSixteenBytesAreAnAddress(bytes: [UInt8], text: String?) {
+        #expect(NumericAddress(bytes: bytes) == text.flatMap { NumericAddress($0) })
+    }
+
+    @Test(
+        arguments: [
+            ("::ffff:10.0.0.5", 96, "10.0.0.5"), ("2002:a00:5::1", 16, "10.0.0.5"), ("a00:5::1", 0, "10.0.0.5"),
+            ("::1", 97, nil), ("::1", -1, nil), ("10.0.0.5", 0, nil),
+        ] as [(String, Int, String?)])
+    func anAddressMayHaveAnotherOneWithinIt(text: String, count: Int, expected: String?) throws {
+        #expect(try #require(NumericAddress(text)).embedded(behind: count) == expected.flatMap { NumericAddress($0) })
+    }
 }

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 import Webhooks
 
@@ -73,5 +74,25 @@ struct ReceiverURLTests {
         #expect(ReceiverURL("https://\(label).com") != nil)
         #expect(ReceiverURL("https://a\(label).com") == nil)
         #expect(ReceiverURL("https://\(label).\(label).\(label).\(label)") == nil)
+    }
+
+    /// Whatever is taken can be written into the head of a request and names the same address when it is read again.
+    @Test func whatIsTakenOfRandomTextsIsSafe() {
+        var random = SeededRandom(69)
+        let pieces = [
+            "https", "http", "://", "/", "?", "#", "@", ":", "[", "]", "::1", "a.example", "10.0.0.1", ".", "-", "%41", "%", "é",
+            " ", "\r\n", "\\", "443", "0", "x",
+        ]
+        var taken = 0
+        for _ in 0..<20_000 {
+            let tail = (0..<random.below(8)).compactMap { _ in pieces.randomElement(using: &random) }.joined()
+            let text = (random.below(4) > 0 ? "https://a.example" : "") + tail
+            guard let url = ReceiverURL(text) else { continue }
+            taken += 1
+            #expect((url.authority + url.target).utf8.allSatisfy { (0x21...0x7E).contains($0) }, "\(text)")
+            #expect(url.target.hasPrefix("/") && !url.target.contains("#") && !url.host.isEmpty && !url.host.contains("@"))
+            #expect(ReceiverURL("\(url)" + url.target) == url, "\(text)")
+        }
+        #expect(taken > 1000)
     }
 }

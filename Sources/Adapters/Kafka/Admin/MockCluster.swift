@@ -39,6 +39,9 @@ public final class MockCluster {
         close()
     }
 
+    /// True for the id that such a cluster gives itself, as its clients hear it.
+    public static func isEmbedded(clusterID: String) -> Bool { clusterID.hasPrefix("mockCluster") }
+
     /// Creates a topic, or throws for a name that is not allowed or taken. Without it, the first use creates one with 4
     /// partitions.
     public func createTopic(_ name: String, partitions: Int) throws(KafkaError) {

@@ -51,7 +51,7 @@ public struct MemberlessGroup: Sendable {
         do throws(KafkaError) {
             try consumer.group.commit(offsets)
         } catch {
-            throw error.isOutOfGroup ? error.saying("the group '\(id)' has members, so that nobody else may move it") : error
+            throw error.isOutOfGroup ? error.saying("the group '\(id)' has members, and they alone may move it") : error
         }
     }
 

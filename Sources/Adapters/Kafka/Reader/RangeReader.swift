@@ -69,6 +69,46 @@ public final class RangeReader {
         return try client.offsets(of: partitions, at: LogicalOffset.end, timeout: timeout)
     }
 
+    /// The offsets that are kept of each partition of a topic now, up to the end for those who see what it sees.
+    ///
+    /// - Parameters:
+    ///   - topic: The topic's name.
+    ///   - timeout: The longest wait.
+    /// - Returns: One range for each partition, in order.
+    /// - Throws: `isAuthorization`, `isUnknownTopicOrPartition`, `isUnreachable`, or `isAuthentication`.
+    public func bounds(of topic: String, timeout: Duration) throws(KafkaError) -> [Range<Int64>] {
+        let deadline = ContinuousClock.now + timeout
+        // A client that lives long has events of long ago.
+        _ = events.drainErrors()
+        _ = try client.addTopic(topic)
+        let snapshot = try ClusterSnapshot(of: client, timeout: timeout) { events.drainErrors() }
+        guard let found = snapshot.topic(topic) else { throw .unknownTopic(topic) }
+        if let error = found.error { throw error }
+        knownTopics.insert(topic)
+        let partitions = 0..<Int32(clamping: found.partitionCount)
+        let lows = try client.offsets(of: partitions, in: topic, at: LogicalOffset.beginning, timeout: deadline - .now)
+        let ends = try client.offsets(of: partitions, in: topic, at: LogicalOffset.end, timeout: deadline - .now)
+        return zip(lows, ends).map { low, end in low..<max(low, end) }
+    }
+
+    /// The first record of each partition of a topic that is not older than a time.
+    ///
+    /// - Parameters:
+    ///   - time: Milliseconds since 1970. Times before that count as 0.
+    ///   - topic: The topic's name.
+    ///   - ends: The ends of its partitions.
+    ///   - timeout: The longest wait.
+    /// - Returns: One offset for each partition, in order, or its end where every record is older.
+    /// - Throws: As `bounds` does.
+    public func offsets(since time: Int64, of topic: String, ends: [Int64], timeout: Duration) throws(KafkaError) -> [Int64] {
+        // Times before 1970 would be taken for the logical offsets.
+        let found = try client.offsets(of: 0..<Int32(clamping: ends.count), in: topic, at: max(0, time), timeout: timeout)
+        return zip(found, ends).map { $0 >= 0 ? $0 : $1 }
+    }
+
+    /// True once the properties or certificates that it was made with are not those of now, so that another reader must take over.
+    public var isOutdated: Bool { client.isOutdated }
+
     /// Asks the brokers who leads topics that were not asked about before, in one question for all of them.
     ///
     /// - Parameters:

@@ -8,6 +8,7 @@ extension Command {
         .hold, .limit, .release, .holds,
         .handlesCollect, .usersSet, .usersList, .usersRemove, .keysCreate, .keysList,
         .keysRevoke,
+        .callbacksCheck, .callbacksList, .callbacksTest, .callbacksPause, .callbacksResume, .callbacksReplay,
         .resultsList, .resultsShow, .resultsTail, .failed,
         .replayPlan, .replayRun, .replayList, .replayStatus, .replayPause, .replayResume, .replayStop, .replayLeftovers,
         .replayDeadLetter,

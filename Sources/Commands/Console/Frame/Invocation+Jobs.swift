@@ -55,14 +55,14 @@ extension Invocation {
 }
 
 extension Invocation {
-    /// Asks for the number of requests, typed, when there are many to be `done`, such as `replayed`.
-    func confirm(_ count: Int, to done: String) throws(CommandFailure) {
+    /// Asks for the number of requests, or of other things, typed, when there are many to be `done`, such as `replayed`.
+    func confirm(_ count: Int, of things: String = "requests", to done: String) throws(CommandFailure) {
         guard count > PreparedReplay.unaskedCount, !arguments.has("yes") else { return }
         guard streams.traits.isInputTerminal, streams.traits.isErrorTerminal else {
             throw CommandFailure(
-                .refused, "\(count) requests would be \(done), and there is no terminal to ask on", hint: "--yes confirms it")
+                .refused, "\(count) \(things) would be \(done), and there is no terminal to ask on", hint: "--yes confirms it")
         }
-        streams.note("\(count) requests will be \(done). Type this number to go on:")
+        streams.note("\(count) \(things) will be \(done). Type this number to go on:")
         guard try streams.inputLine() == String(count) else { throw CommandFailure(.refused, "nothing was \(done)") }
     }
 }

@@ -40,6 +40,9 @@ public struct Program: Sendable {
         guard let (command, used) = find(words) else {
             return try startGroup(line, words[0], surroundings.streams)
         }
+        if used < words.count, command.maximumOperands == 0, commands.contains(where: { $0.name.hasPrefix(command.name + " ") }) {
+            return try startGroup(line, words[0], surroundings.streams)
+        }
         let arguments = try ArgumentParser.parse(Array(line.dropFirst(used)), for: command)
         if arguments.has("help") {
             try surroundings.streams.out(HelpPage(surroundings.streams.traits).page(of: command))

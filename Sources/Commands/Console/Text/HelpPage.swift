@@ -15,6 +15,8 @@ struct HelpPage {
     /// The column at which the description of a flag begins.
     private static let indent = 30
     private static let width = 100
+    /// The most commands of a group that have a row each where all must fit on one screen.
+    private static let mostShown = 5
 
     init(_ traits: Streams.Traits) {
         self.traits = traits
@@ -44,9 +46,9 @@ struct HelpPage {
         ]
         for section in Command.Section.allCases {
             let members = commands.filter { $0.section == section }
-            // Without topics all of it fits on one screen, for which it has no empty lines.
-            let gap = topics.isEmpty ? [] : [""]
-            if !members.isEmpty { lines += gap + [title(section.rawValue + ":")] + members.map(row) }
+            // Without topics all of it fits on one screen, for which it has no empty lines, and large groups a line each.
+            let (gap, rows) = topics.isEmpty ? ([], folded(members)) : ([""], members.map(row))
+            if !members.isEmpty { lines += gap + [title(section.rawValue + ":")] + rows }
         }
         if !topics.isEmpty { lines += ["", title("Topics:")] + topics.flatMap(topicRows) + [""] }
         lines += ["Read on: pushfan help COMMAND, TOPIC, settings, filters or exit-codes; pushfan help lists topics."]
@@ -58,6 +60,23 @@ struct HelpPage {
         let isTopic = Page.all.contains { $0.topic == group }
         let readOn = "Read on: pushfan help COMMAND" + (isTopic ? ", pushfan help --page \(group)." : ".")
         return ([title("Commands:")] + commands.map(row) + ["", readOn]).joined(separator: "\n")
+    }
+
+    /// A row for each command. Of a group with many, one row with the second words of all.
+    private func folded(_ commands: [Command]) -> [String] {
+        var (rows, groups) = ([String](), Set<Substring>())
+        for command in commands {
+            let group = command.name.prefix { $0 != " " }
+            let members = commands.filter { $0.name.hasPrefix(group + " ") }
+            guard command.name.contains(" "), members.count > Self.mostShown else {
+                rows.append(row(command))
+                continue
+            }
+            guard groups.insert(group).inserted else { continue }
+            let words = members.map { $0.name.dropFirst(group.count + 1) }.joined(separator: ", ")
+            rows.append("  " + (group + " …").padding(to: 16) + words)
+        }
+        return rows
     }
 
     private func row(_ command: Command) -> String {

@@ -30,7 +30,7 @@ enum Sanitised {
     /// The text that a person typed, in quotes, or `the value` for a text that resembles a misplaced secret.
     static func quoted(_ text: String) -> String {
         let folded = text.lowercased()
-        let isSecret = ["sharedaccess", "password", "secret", "passphrase", "pf_"].contains { folded.contains($0) }
+        let isSecret = ["sharedaccess", "password", "secret", "passphrase", "pf_", "whsec_"].contains { folded.contains($0) }
         return isSecret ? "the value" : "'\(line(text, atMost: 80))'"
     }
 

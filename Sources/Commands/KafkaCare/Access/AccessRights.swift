@@ -1,4 +1,3 @@
-import CallbackRecords
 import Delivery
 
 /// The rights in Kafka that one user needs, and no more.
@@ -48,9 +47,10 @@ package struct AccessRights: Sendable, Equatable {
                     ? nil : Entry(resource: .topic, name: topic.name, isPrefix: false, operations: operations)
             }
             + (role.groupOperation.map { [Entry(resource: .group, name: terms.group, isPrefix: false, operations: [$0])] } ?? [])
-            + (role == .callbacks ? [Entry(resource: .group, name: terms.callbackGroup, isPrefix: false, operations: [.read])] : [])
+            + (role == .callbacks
+                ? [Entry(resource: .group, name: terms.callbackGroup, isPrefix: false, operations: [.read])] : [])
             + (role.receiversOperation.map {
-                [Entry(resource: .group, name: CallbackTopics.group(of: ""), isPrefix: true, operations: [$0])]
+                [Entry(resource: .group, name: terms.receiverGroups, isPrefix: true, operations: [$0])]
             } ?? [])
             + role.transactionalPrefixes(terms).map {
                 Entry(resource: .transactionalID, name: $0, isPrefix: true, operations: [.write])
@@ -137,7 +137,7 @@ private struct TopicUse {
             reads = shown
         case .callbacks:
             reads = [topics.results, topics.callbacks, topics.callbackReplays]
-            // What answers that it is gone is noted as disabled.
+            // A receiver that answers 410 is noted as disabled.
             writes = [topics.callbacks, topics.callbackDeadLetters]
         }
     }

@@ -47,7 +47,9 @@ package enum AccessRole: String, Sendable, CaseIterable {
         case .replayer: ["pushfan-replay-"]
         case .collector: ["pushfan-handles-"]
         case .mover: ["pushfan-adopt-", "pushfan-start-"]
-        case .publisher, .operator, .reader, .callbacks: []
+        // The positions of all receivers are written in one transaction.
+        case .callbacks: ["\(terms.callbackGroup)-"]
+        case .publisher, .operator, .reader: []
         }
     }
 }
@@ -60,6 +62,8 @@ package struct AccessTerms: Sendable {
     package let group: String
     /// The group of the services that call receivers (`callbacks.group_id`).
     package var callbackGroup = "pushfan-callbacks"
+    /// The beginning of the names of receivers' groups.
+    package var receiverGroups = "pushfan-callback-"
     /// Workers write results and offsets in transactions (`kafka.delivery_guarantee`).
     package let workersWriteTransactions: Bool
     /// The gateway runs replays (`gateway.state_dir`).

@@ -120,7 +120,7 @@ package struct TopicRole: Sendable {
         ] + callbacks(topics)
     }
 
-    /// What `pushfan callbacks` and its commands need.
+    /// The topics of `pushfan callbacks` and its commands.
     private static func callbacks(_ topics: Topics) -> [TopicRole] {
         let record = RequestReader.maximumRecordByteCount
         return [

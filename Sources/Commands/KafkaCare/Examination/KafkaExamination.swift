@@ -96,7 +96,7 @@ package struct KafkaExamination: Sendable {
             + BrokerFindings.of(broker, demands: demands, tool: tool)
             + topics.flatMap { TopicFindings.of($0, brokerCount: cluster.brokerCount, tool: tool) }
             + TopicFindings.ofAll(topics, tool: tool)
-            + writing(topics) + transactions(group?.description.answer) + receivers(topics, admin)
+            + writing(topics) + transactions(group?.description.answer) + receivers(topics)
             + (group.map { GroupFindings.of($0, tool: tool) } ?? [])
             + reported(
                 hasReports: counts.contains { $0.topic == context.topics.status },
@@ -310,16 +310,19 @@ package struct KafkaExamination: Sendable {
     }
 
     /// The findings on the rights to the groups of callbacks. No receiver has the name that is tried, and nothing is committed.
-    private func receivers(_ topics: [TopicFacts], _ admin: TopicAdmin) -> [Finding] {
-        let topic = topics.first { $0.role.role == "results" && $0.reading?.answer != nil }?.role.name
+    private func receivers(_ topics: [TopicFacts]) -> [Finding] {
+        guard let topic = topics.first(where: { $0.role.role == "results" && $0.reading?.answer != nil })?.role.name else {
+            return []
+        }
         return rights.entries.filter { $0.resource == .group && $0.name != terms.group }.flatMap { entry in
             let group = entry.isPrefix ? entry.name + ".doctor" : entry.name
             let answer = Result<Void, QueryFailure> { () throws(KafkaError) in
-                _ = try admin.describe(group: group, timeout: timeout)
-                guard probesWriting, entry.operations.contains(.read), let topic else { return }
+                _ = try MemberlessGroup(configuration, id: group).committed(
+                    [TopicPartition(topic: topic, partition: 0)], timeout: timeout)
+                guard probesWriting, entry.operations.contains(.read) else { return }
                 try CommitProbe.ask(group: group, topic: topic, configuration: configuration)
             }
-            return ReceiverGroupFindings.of(entry, answer, tool: tool)
+            return ReceiverGroupFindings.of(entry, answer: answer, tool: tool)
         }
     }
 

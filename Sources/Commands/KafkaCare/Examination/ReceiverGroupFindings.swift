@@ -1,7 +1,7 @@
 /// Findings about the rights to the consumer groups of callbacks.
 enum ReceiverGroupFindings {
     /// The faults, empty when there are none.
-    static func of(_ entry: AccessRights.Entry, _ answer: Result<Void, QueryFailure>, tool: KafkaTool) -> [Finding] {
+    static func of(_ entry: AccessRights.Entry, answer: Result<Void, QueryFailure>, tool: KafkaTool) -> [Finding] {
         guard case .failure(let refusal) = answer else { return [] }
         guard refusal.kind == .rights else {
             return [.unasked("rights", of: entry.name, text: "whether the group may be used is not known: \(refusal.text)")]

@@ -66,37 +66,12 @@ extension SettingType where Value == Bool {
 extension SettingType where Value == Duration {
     /// A whole number with a unit: `200ms`, `10s`, `5m`, `1h`.
     static func duration(_ range: ClosedRange<Duration>) -> SettingType {
-        let bounds = "\(SettingDuration.text(range.lowerBound)) to \(SettingDuration.text(range.upperBound))"
+        let bounds = "\(WrittenDuration.text(range.lowerBound)) to \(WrittenDuration.text(range.upperBound))"
         return text("a duration from \(bounds), a whole number and ms, s, m or h") { (text) throws(SettingFault) -> Duration in
-            guard let duration = SettingDuration(text)?.duration else { throw SettingFault("is not a duration") }
+            guard let duration = WrittenDuration(text)?.duration else { throw SettingFault("is not a duration") }
             guard range.contains(duration) else { throw SettingFault("is out of range") }
             return duration
         }
-    }
-}
-
-/// A duration as it is written in settings.
-struct SettingDuration {
-    private static let units: [(suffix: String, milliseconds: Int64)] = [
-        ("h", 3_600_000), ("m", 60_000), ("s", 1000), ("ms", 1),
-    ]
-
-    let duration: Duration
-
-    init?(_ text: String) {
-        let digits = text.prefix { $0.isASCII && $0.isNumber }
-        let suffix = text.dropFirst(digits.count)
-        guard let count = Int64(digits), let unit = Self.units.first(where: { $0.suffix == suffix }) else { return nil }
-        let (milliseconds, overflow) = count.multipliedReportingOverflow(by: unit.milliseconds)
-        guard !overflow else { return nil }
-        duration = .milliseconds(milliseconds)
-    }
-
-    /// The shortest way to write a duration of whole milliseconds.
-    static func text(_ duration: Duration) -> String {
-        let milliseconds = duration.wholeMilliseconds
-        let unit = units.first { milliseconds % $0.milliseconds == 0 && milliseconds != 0 } ?? ("s", 1000)
-        return "\(milliseconds / unit.milliseconds)\(unit.suffix)"
     }
 }
 

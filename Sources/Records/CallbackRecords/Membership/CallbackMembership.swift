@@ -51,7 +51,7 @@ public final class CallbackMembership: Sendable {
         thread.start(named: "pushfan-sharing") { [self] in work() }
     }
 
-    /// The last problem, or nil while none is known. A fatal one of a place that another process has taken stays until it is ours again.
+    /// The last problem since the group gave an answer, or nil while none is known. That brokers do not answer is none.
     public var problem: KafkaError? { state.withLock { $0.problem } }
 
     /// True after the group gave its first answer.
@@ -89,16 +89,15 @@ extension CallbackMembership {
     /// Follows the group until the end, or until another client must take over. Returns whether partitions are ours.
     private func follow(_ consumer: Consumer) throws(KafkaError) -> Bool {
         var isOurs = false
-        while !isClosed, !consumer.isOutdated {
-            while let event = consumer.nextEvent() {
-                do throws(KafkaError) {
-                    try take(event, of: consumer, isOurs: &isOurs)
-                } catch {
-                    if isOurs { onChange([]) }
-                    throw error
-                }
+        do throws(KafkaError) {
+            while !isClosed, !consumer.isOutdated {
+                while let event = consumer.nextEvent() { try take(event, of: consumer, isOurs: &isOurs) }
+                if let failure = consumer.clusterFailure { throw failure }
+                _ = closing.wait(timeout: .now() + Self.step)
             }
-            _ = closing.wait(timeout: .now() + Self.step)
+        } catch {
+            if isOurs { onChange([]) }
+            throw error
         }
         return isOurs
     }
@@ -117,9 +116,9 @@ extension CallbackMembership {
             try consumer.unassign()
         case .error(let error):
             if error.isFatal || error.isFenced { throw error }
-            note(error)
-            // A rebalance that failed has taken everything away.
-            guard error.message.hasPrefix("the rebalance failed"), isOurs else { return }
+            // Brokers that are away are known elsewhere, and no event would say that they are back.
+            if !error.isUnreachable { note(error) }
+            guard isOurs, (try? consumer.group.metadata()) == nil else { return }
             isOurs = false
             onChange([])
         case .statistics, .log: return

@@ -9,14 +9,20 @@ import Synchronization
 public final class GroupPositionKeeper: CallbackPositions {
     /// The longest wait for a transaction. The library waits for ever for a coordinator that is away (page Kafka, "Calls that hang").
     private static let saveLimit = Duration.seconds(20)
+    /// The time for which questions fail after one that brokers did not answer.
+    private static let failureLimit = Duration.seconds(5)
+    /// The time for which the partitions of results are known.
+    private static let resultsLimit = Duration.seconds(30)
 
     private let configuration: KafkaConfiguration
     private let topics: CallbackTopics
     private let transactionalID: String?
     private let timeout: Duration
     private let calls = LimitedCalls(named: "pushfan-positions", limit: saveLimit, laterLimit: saveLimit)
-    /// Has the producer that writes, and is held while it does. Nothing else is locked meanwhile.
-    private let producer = Mutex<Producer?>(nil)
+    /// Protects what was learnt by earlier questions. Nothing else is locked while it is held.
+    private let memory = Mutex(Memory())
+    /// Protects the way to write, and is held while it is used. Nothing else is locked meanwhile.
+    private let outlet = Mutex(Outlet())
 
     /// A keeper that has asked nothing yet.
     ///
@@ -24,7 +30,7 @@ public final class GroupPositionKeeper: CallbackPositions {
     ///   - configuration: The brokers and the user's properties.
     ///   - topics: The names of the topics.
     ///   - transactionalID: A name of this process and no other, under which positions are written. Nil for brokers without transactions, where
-    ///     each save of a receiver makes a client.
+    ///     each save of a receiver makes a client, as it does on the embedded cluster.
     ///   - timeout: The longest wait for each answer.
     public init(
         _ configuration: KafkaConfiguration, topics: CallbackTopics, transactionalID: String?, timeout: Duration = .seconds(10)
@@ -33,30 +39,52 @@ public final class GroupPositionKeeper: CallbackPositions {
     }
 
     /// The place where a receiver goes on in each of the partitions. One that has no position anywhere in the topic of results begins at its
-    /// end, which is committed at once for the whole topic. A partition that came later, or of the other topic, begins at its first record.
+    /// end, for the whole topic. A partition that came later, or of the other topic, begins at its first record.
+    /// What is found so is committed at once.
+    ///
+    /// Where brokers do not answer, the next questions fail at once for some seconds, so that those for many receivers do not add up.
     public func load(_ receiver: String, _ partitions: [TopicPartition]) throws(KafkaError) -> [TopicPartition: Int64] {
-        let admin = try TopicAdmin(configuration)
-        let known = try partitions.allSatisfy { $0.topic != topics.results } ? [] : allResults(admin)
+        if let failure = memory.withLock({ $0.failure }), ContinuousClock.now < failure.end { throw failure.error }
+        do throws(KafkaError) {
+            return try find(receiver, in: partitions)
+        } catch {
+            if error.isUnreachable { memory.withLock { $0.failure = (error, ContinuousClock.now + Self.failureLimit) } }
+            throw error
+        }
+    }
+
+    private func find(_ receiver: String, in partitions: [TopicPartition]) throws(KafkaError) -> [TopicPartition: Int64] {
+        let known = try partitions.allSatisfy { $0.topic != topics.results } ? [] : allResults()
         let others = partitions.filter { !known.contains($0) }
         let group = MemberlessGroup(configuration, id: CallbackTopics.group(of: receiver))
         var found: [TopicPartition: Int64] = [:]
         for offset in try group.committed(known + others, timeout: timeout) { found[offset.partition] = offset.offset }
-        if !known.isEmpty, known.allSatisfy({ found[$0] == nil }) {
-            var ends: [TopicPartition: Int64] = [:]
-            for (partition, end) in zip(known, try admin.ends(of: known, timeout: timeout)) { ends[partition] = end }
-            try save(receiver, ends)
-            found.merge(ends) { $1 }
-        }
-        let missing = partitions.filter { found[$0] == nil }
-        let firsts = missing.isEmpty ? [] : try admin.beginnings(of: missing, timeout: timeout)
-        for (partition, first) in zip(missing, firsts) { found[partition] = first }
-        return found.filter { partitions.contains($0.key) }
+        let new = known.allSatisfy { found[$0] == nil } ? known : []
+        let late = partitions.filter { found[$0] == nil && !new.contains($0) }
+        guard !new.isEmpty || !late.isEmpty else { return found.filter { partitions.contains($0.key) } }
+        let starts = try starts(atEnd: new, atBeginning: late)
+        try save(receiver, starts)
+        return found.merging(starts) { $1 }.filter { partitions.contains($0.key) }
     }
 
-    private func allResults(_ admin: TopicAdmin) throws(KafkaError) -> [TopicPartition] {
-        switch try admin.describe(topics: [topics.results], timeout: timeout).topics.first {
+    private func starts(
+        atEnd new: [TopicPartition], atBeginning late: [TopicPartition]
+    ) throws(KafkaError) -> [TopicPartition: Int64] {
+        let admin = try TopicAdmin(configuration)
+        // A client that knows no leaders waits long for the answers.
+        _ = try admin.describe(topics: Array(Set((new + late).map(\.topic))), timeout: timeout)
+        let ends = new.isEmpty ? [] : try admin.ends(of: new, timeout: timeout)
+        let firsts = late.isEmpty ? [] : try admin.beginnings(of: late, timeout: timeout)
+        return Dictionary(zip(new + late, ends + firsts)) { first, _ in first }
+    }
+
+    private func allResults() throws(KafkaError) -> [TopicPartition] {
+        if let known = memory.withLock({ $0.results }), ContinuousClock.now < known.end { return known.partitions }
+        switch try TopicAdmin(configuration).describe(topics: [topics.results], timeout: timeout).topics.first {
         case .existing(let count):
-            return (0..<Int32(clamping: count)).map { TopicPartition(topic: topics.results, partition: $0) }
+            let partitions = (0..<Int32(clamping: count)).map { TopicPartition(topic: topics.results, partition: $0) }
+            memory.withLock { $0.results = (partitions, ContinuousClock.now + Self.resultsLimit) }
+            return partitions
         case .failed(let error): throw error
         case .missing, nil: throw .unknownTopic(topics.results)
         }
@@ -74,27 +102,48 @@ public final class GroupPositionKeeper: CallbackPositions {
                 Commit(group: CallbackTopics.group(of: receiver), offsets: offsets.map { OffsetCommit($0.key, offset: $0.value) })
             }
         guard !commits.isEmpty else { return }
-        guard let transactionalID else {
-            for commit in commits { try MemberlessGroup(configuration, id: commit.group).commit(commit.offsets) }
-            return
-        }
-        try producer.withLock { producer throws(KafkaError) in
+        try outlet.withLock { outlet throws(KafkaError) in
+            guard let transactionalID, try !isEmbedded(&outlet) else {
+                for commit in commits { try MemberlessGroup(configuration, id: commit.group).commit(commit.offsets) }
+                return
+            }
             // After any error the next one is a new producer, which settles what this one left open.
-            let kept = producer.take()
-            let outlet = if let kept { kept } else { try Producer(configuration, transactionalID: transactionalID) }
-            try transact(commits, by: outlet, isNew: kept == nil)
-            if !outlet.isOutdated { producer = outlet }
+            let kept = outlet.producer.take()
+            let producer = if let kept { kept } else { try Producer(configuration, transactionalID: transactionalID) }
+            try transact(commits, by: producer, isNew: kept == nil)
+            if !producer.isOutdated { outlet.producer = producer }
         }
     }
 
     /// Frees the producer. A save afterwards makes another.
     public func close() {
-        let last = producer.withLock { $0.take() }
+        let last = outlet.withLock { $0.producer.take() }
         last?.close(timeout: .zero)
     }
 }
 
 extension GroupPositionKeeper {
+    /// The answers to earlier questions, each until it is out of date.
+    private struct Memory {
+        var results: (partitions: [TopicPartition], end: ContinuousClock.Instant)?
+        var failure: (error: KafkaError, end: ContinuousClock.Instant)?
+    }
+
+    /// The way to write.
+    private struct Outlet {
+        var producer: Producer?
+        /// True for the embedded cluster. Nil while that is not known.
+        var isEmbedded: Bool?
+    }
+
+    /// True for the embedded cluster, which confirms transactions and keeps nothing of them.
+    private func isEmbedded(_ outlet: inout Outlet) throws(KafkaError) -> Bool {
+        if let known = outlet.isEmbedded { return known }
+        let id = try TopicAdmin(configuration).describe(topics: [], timeout: timeout).clusterID
+        outlet.isEmbedded = id.map { MockCluster.isEmbedded(clusterID: $0) }
+        return outlet.isEmbedded ?? false
+    }
+
     /// The positions of a group that are committed together.
     private struct Commit: Sendable {
         let group: String

@@ -11,9 +11,9 @@ package import Webhooks
 package struct CallbackReplay: Sendable {
     /// The results that are sent.
     package enum Choice: Sendable {
-        /// What the receiver did not take.
+        /// The dead letters of a receiver of this name.
         case deadLetters(of: String)
-        /// All that it wants, taken or not.
+        /// All results that a receiver wants, taken or not.
         case results(for: Receiver)
 
         /// The receiver's name.
@@ -59,35 +59,40 @@ package struct CallbackReplay: Sendable {
     ) throws(JobFailure) -> Counts {
         let source = if case .results = choice { topics.results } else { topics.deadLetters }
         let scan = TopicScan(context, topic: source)
-        guard let reader = try scan.openIfThere(.time(since), until.map { .time($0) } ?? .end) else { return Counts() }
+        let start = since > 0 ? TopicReader.Start.time(since) : .beginning
+        let stop = until.map { TopicReader.Stop.time($0) } ?? .end
+        guard let reader = try scan.openIfThere(start, stop) else { return Counts() }
         defer { reader.close() }
         let outlet = isDry ? nil : try ReplayOutlet(topics.replays, receiver: choice.receiver, context: context)
         defer { outlet?.close() }
-        var pass = ReplayPass(outlet: outlet)
+        var sent = SentResults(outlet: outlet)
         switch choice {
         case .deadLetters(let name):
-            var large: [CallbackDeadLetter] = []
             try scan.readOn(reader) { record in
                 guard let key = record.key, key.equals(name), let value = record.value else { return true }
                 let letter = CallbackDeadLetter(json: value)
-                if let letter, letter.result == nil { large.append(letter) } else { pass.take(letter, line: letter?.result) }
-                return pass.failure == nil
+                do throws(JobFailure) {
+                    sent.take(letter, line: try letter.flatMap { letter throws(JobFailure) in try line(of: letter) })
+                } catch {
+                    sent.fail(error)
+                }
+                return sent.failure == nil
             }
-            for letter in large where pass.failure == nil { pass.take(letter, line: try original(of: letter)) }
         case .results(let receiver):
             var interest = ReceiverInterest(receiver)
             try scan.readOn(reader) { record in
-                if let result = FeedRecord(record), interest.wants(result) { pass.take(result.line, of: result.resultID) }
-                return pass.failure == nil
+                if let result = FeedRecord(record), interest.wants(result) { sent.take(result.line, of: result.resultID) }
+                return sent.failure == nil
             }
         }
-        if let failure = pass.failure { throw failure }
+        if let failure = sent.failure { throw failure }
         try outlet?.finish()
-        return pass.counts
+        return sent.counts
     }
 
-    /// The result of a dead letter that has no room for it, or nil if it is gone.
-    private func original(of letter: CallbackDeadLetter) throws(JobFailure) -> [UInt8]? {
+    /// The result of a dead letter, which is read from its place where the letter has no room for it. Nil if it is gone.
+    private func line(of letter: CallbackDeadLetter) throws(JobFailure) -> [UInt8]? {
+        if let result = letter.result { return result }
         var line: [UInt8]?
         let part = RangeReader.Part(letter.partition, offsets: letter.offset..<letter.offset + 1)
         do throws(KafkaError) {
@@ -108,8 +113,8 @@ package struct CallbackReplay: Sendable {
     }
 }
 
-/// What a run has sent.
-private struct ReplayPass {
+/// The results that a run has sent.
+private struct SentResults {
     private(set) var counts = CallbackReplay.Counts()
     private(set) var failure: JobFailure?
     private let outlet: ReplayOutlet?
@@ -117,6 +122,9 @@ private struct ReplayPass {
     private var known: Set<SIMD2<UInt64>> = []
 
     init(outlet: ReplayOutlet?) { self.outlet = outlet }
+
+    /// Notes that the run cannot go on.
+    mutating func fail(_ error: JobFailure) { failure = error }
 
     /// Sends the result of a dead letter. Without one of them it is unreadable.
     mutating func take(_ letter: CallbackDeadLetter?, line: [UInt8]?) {

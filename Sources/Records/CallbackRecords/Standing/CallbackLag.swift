@@ -5,6 +5,8 @@ import Kafka
 package struct CallbackLag: Sendable {
     /// The longest time for the ages of what waits, which take a reading for each place in a partition.
     private static let ageLimit = Duration.seconds(1)
+    /// The longest wait for the settings of the topic, without which the rest is known.
+    private static let settingsLimit = Duration.seconds(2)
 
     private let context: JobContext
     private let topics: CallbackTopics
@@ -30,7 +32,7 @@ package struct CallbackLag: Sendable {
     private func find(_ receivers: [String]) throws(KafkaError) -> [CallbackStanding] {
         let admin = try TopicAdmin(context.kafka)
         let partitions = try partitions(admin)
-        let survey = GroupSurvey(receivers.map { CallbackTopics.group(of: $0) }, partitions: partitions, context: context)
+        let survey = PositionSurvey(receivers.map { CallbackTopics.group(of: $0) }, partitions: partitions, context: context)
         let positions = try survey.positions()
         // Ends are asked for last, so that no position lies behind them.
         let marks = try admin.watermarks(of: partitions, timeout: context.timeout)
@@ -50,7 +52,7 @@ package struct CallbackLag: Sendable {
             }
         }
         try noteAges(of: waiting, ends: ends, in: &standings)
-        let kept = try retention(admin)
+        let kept = waiting.isEmpty ? nil : retention(admin)
         for index in standings.indices { standings[index].measure(kept: kept, now: context.now()) }
         return standings
     }
@@ -97,9 +99,10 @@ package struct CallbackLag: Sendable {
         }
     }
 
-    /// The time for which results are kept, in milliseconds. Nil if brokers delete nothing by age, or do not say.
-    private func retention(_ admin: TopicAdmin) throws(KafkaError) -> Int64? {
-        guard let settings = try? admin.settings(ofTopic: topics.results, timeout: context.timeout) else { return nil }
+    /// The time for which results are kept, in milliseconds. Nil if brokers delete nothing by age, or do not say, as the embedded one.
+    private func retention(_ admin: TopicAdmin) -> Int64? {
+        let limit = min(context.timeout, Self.settingsLimit)
+        guard let settings = try? admin.settings(ofTopic: topics.results, timeout: limit) else { return nil }
         func value(_ name: String) -> String? { settings.first { $0.name == name }?.value }
         guard value("cleanup.policy")?.contains("delete") == true else { return nil }
         return value("retention.ms").flatMap { Int64($0) }.flatMap { $0 >= 0 ? $0 : nil }

@@ -1,6 +1,6 @@
 import PushModel
 
-/// How far a receiver is behind the results, and what is left of the time for it.
+/// The distance of a receiver from the end of the results, and the time that is left for it.
 package struct CallbackStanding: Sendable, Equatable {
     /// The receiver's name.
     package let receiver: String
@@ -16,7 +16,7 @@ package struct CallbackStanding: Sendable, Equatable {
     package internal(set) var margin: Int64?
     /// The results that retention has deleted before it came to them.
     package internal(set) var lost: Int64 = 0
-    /// The time for which the topic keeps a record, in milliseconds. Nil if it deletes nothing by age, or that is not known.
+    /// The time for which the topic keeps a record, in milliseconds. Nil if it deletes nothing by age, that is not known, or no receiver is behind.
     package internal(set) var kept: Int64?
     /// The time that is left until brokers may delete the oldest result that lies before it, in milliseconds.
     package internal(set) var left: Int64?

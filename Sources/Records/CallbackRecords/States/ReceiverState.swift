@@ -1,7 +1,7 @@
 import Basics
 import PushModel
 
-/// What was decided about a receiver, apart from its file: a record of the topic of states, whose key is the receiver's name.
+/// The decision about a receiver, apart from its file: a record of the topic of states, whose key is the receiver's name.
 public struct ReceiverState: Sendable, Equatable {
     /// True if it gets nothing until it is resumed.
     public var paused: Bool

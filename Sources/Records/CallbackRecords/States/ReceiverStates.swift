@@ -4,8 +4,8 @@ package import JobSupport
 public import Kafka
 import Synchronization
 
-/// Knows the state of each receiver: follows the topic of states in a thread of its own, from its beginning. While that topic is missing
-/// nobody is paused.
+/// Knows the state of each receiver: follows the topic of states in a thread of its own, from its beginning. Where that topic is
+/// missing from the start, no receiver is paused.
 ///
 /// The thread ends with `close()`, and keeps this until then.
 public final class ReceiverStates: Sendable {
@@ -22,8 +22,8 @@ public final class ReceiverStates: Sendable {
     private static let step = Duration.milliseconds(500)
     /// The pause before the topic is opened again.
     private static let pause = DispatchTimeInterval.seconds(2)
-    /// The turns between two looks at the client's events and the topic's partitions.
-    private static let turnsOfLook = 60
+    /// The turns between two checks of the client's events and the topic's partitions.
+    private static let checkInterval = 60
 
     /// Protects all of it. Nothing else is locked while it is held.
     private let state = Mutex(State())
@@ -123,14 +123,14 @@ extension ReceiverStates {
             }
             if reader.hasReachedEnd { know() }
             turn += 1
-            if turn % Self.turnsOfLook == 0 { try look(at: reader) }
+            if turn % Self.checkInterval == 0 { try check(reader) }
         }
     }
 
-    /// Looks whether the client works, and whether the topic has more partitions.
-    private func look(at reader: TopicReader) throws(KafkaError) {
+    /// Throws if the client has failed, and finds partitions that the topic got meanwhile.
+    private func check(_ reader: TopicReader) throws(KafkaError) {
         while let event = reader.nextEvent() {
-            if case .error(let error) = event, error.isFatal { throw error }
+            if case .error(let error) = event, error.isFatal || error.isAuthentication { throw error }
         }
         try reader.refreshPartitions(timeout: .seconds(5))
     }

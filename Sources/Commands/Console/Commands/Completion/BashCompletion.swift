@@ -24,7 +24,7 @@ struct BashCompletion {
           case "${words[*]:0:2} " in
             ' ') replies=(\(Self.list(table.firstWords.map(\.text) + ["--help", "--version"]))) ;;
         \(table.entries.map(arm).joined(separator: "\n"))
-        \(table.groups.map { "    '\($0.name) ') replies=(\(Self.list($0.words.map(\.text)))) ;;" }.joined(separator: "\n"))
+        \(table.plainGroups.map { "    '\($0.name) ') replies=(\(Self.list($0.words.map(\.text)))) ;;" }.joined(separator: "\n"))
             *) return ;;
           esac
           [[ " ${words[*]} " != *' -- '* ]] || flags=()
@@ -61,6 +61,8 @@ struct BashCompletion {
         case .words(let words) where !entry.explainsCommands: lines.append("      replies=(\(Self.list(words)))")
         default: break
         }
+        let seconds = table.words(behind: entry).map(\.text)
+        if !seconds.isEmpty { lines.append("      [[ ${#words[@]} -gt 1 ]] || replies=(\(Self.list(seconds)))") }
         if entry.explainsCommands {
             let words = Self.list((table.firstWords + table.topics).map(\.text))
             lines += [#"      case "${words[*]:1} " in"#, "        ' ' | '--page ') replies=(\(words)) ;;"]

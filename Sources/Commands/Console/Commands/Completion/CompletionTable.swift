@@ -50,6 +50,12 @@ struct CompletionTable {
     let entries: [Entry]
     /// The settings that are a flag of most commands.
     let settings: [Option]
+
+    /// The second words that may follow a command of one word, besides its flags.
+    func words(behind entry: Entry) -> [Word] { groups.first { $0.name == entry.name }?.words ?? [] }
+
+    /// The groups whose first word is no command by itself.
+    var plainGroups: [(name: String, words: [Word])] { groups.filter { group in !entries.contains { $0.name == group.name } } }
 }
 
 extension CompletionTable {

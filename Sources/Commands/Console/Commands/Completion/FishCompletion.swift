@@ -36,7 +36,8 @@ struct FishCompletion {
         var lines = Self.words(table.firstWords, after: "")
         for group in table.groups { lines += Self.words(group.words, after: group.name) }
         for entry in table.entries {
-            lines += entry.options.map { Self.line($0, where: "__pushfan_within " + entry.name) }
+            let others = table.words(behind: entry).map { "; and not __pushfan_within \(entry.name) \($0.text)" }.joined()
+            lines += entry.options.map { Self.line($0, where: "__pushfan_within " + entry.name + others) }
             lines += operands(of: entry)
         }
         return lines + table.settings.map { Self.line($0, where: "__pushfan_takes_settings") }

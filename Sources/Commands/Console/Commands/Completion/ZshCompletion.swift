@@ -30,7 +30,7 @@ struct ZshCompletion {
         \(Self.lines(table.settings.flatMap(Self.specifications), indent: 4))
           )
           case "$words[2]" in
-            (\(table.groups.map(\.name).joined(separator: "|"))) used=2 ;;
+            (\(table.plainGroups.map(\.name).joined(separator: "|"))) used=2 ;;\(table.entries.map(turn).joined())
           esac
           if (( CURRENT == 2 )) && [[ "$words[2]" == -* ]]; then
             _arguments '(- *)'{-h,--help}'[Show the commands]' '(- *)--version[Print the version]'
@@ -52,6 +52,11 @@ struct ZshCompletion {
         if [[ "$funcstack[1]" == _pushfan ]]; then _pushfan "$@"; else compdef _pushfan pushfan; fi
 
         """
+    }
+
+    /// Behind a command that is also the first word of others, all but flags are their second words.
+    private func turn(_ entry: CompletionTable.Entry) -> String {
+        table.words(behind: entry).isEmpty ? "" : #"\#n    (\#(entry.name)) [[ "$words[3]" == -* ]] || used=2 ;;"#
     }
 
     private func group(_ group: (name: String, words: [CompletionTable.Word])) -> String {

@@ -1,3 +1,4 @@
+import CallbackRecords
 import KafkaCare
 import Settings
 
@@ -27,6 +28,7 @@ extension Invocation {
             topics: settings.kafka.topics, group: settings.kafka.groupID,
             workersWriteTransactions: settings.unusedTransactionalID != nil,
             gatewayReplays: settings.gateway.stateFolder != nil)
+        terms.receiverGroups = CallbackTopics.group(of: "")
         terms.callbackGroup = settings.callbacks.groupID
         terms.publisherCancels = more.contains("cancel")
         terms.publisherWaits = more.contains("wait")

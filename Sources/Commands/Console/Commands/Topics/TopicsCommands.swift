@@ -95,7 +95,9 @@ private enum TopicsCommands {
             switch condition {
             case .missing: report.add(role, state: "missing", detail: "`pushfan topics create` makes it")
             case .unused:
-                report.add(role, state: "ok", detail: "not there, and only `pushfan callbacks` needs it; `pushfan topics create` makes it")
+                report.add(
+                    role, state: "ok",
+                    detail: "not there, and only `pushfan callbacks` needs it; `pushfan topics create` makes it")
             case .failed(let error): report.add(role, state: "failed", detail: Sanitised.line(error.description))
             case .faulty(let problems): report.add(role, state: "problem", detail: problems.joined(separator: "; "))
             case .good(let count, let unread):

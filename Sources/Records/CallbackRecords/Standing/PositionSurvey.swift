@@ -4,7 +4,7 @@ import Kafka
 import Synchronization
 
 /// Asks for the positions of many groups, several at once.
-final class GroupSurvey: Sendable {
+final class PositionSurvey: Sendable {
     private struct State {
         var next = 0
         var answers: [Int: [Int64?]] = [:]
