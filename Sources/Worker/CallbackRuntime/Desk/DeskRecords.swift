@@ -51,6 +51,8 @@ struct DeskRecords: Sendable {
     /// Removes all results of these places.
     mutating func drop(_ places: Set<TopicPartition>) {
         for (number, entry) in records where places.contains(entry.place) { _ = take(number) }
+        let left = records
+        ready.removeAll { left[$0] == nil }
         // A result whose earlier one is gone stands behind the one before that.
         tails.removeAll(keepingCapacity: true)
         for number in records.keys.sorted() {
@@ -67,8 +69,8 @@ struct DeskRecords: Sendable {
         }
     }
 
-    /// True if one has its turn, as far as is known.
-    var hasReady: Bool { !ready.isEmpty }
+    /// The number of those that have their turn. It may count some that are gone.
+    var readyCount: Int { ready.count }
 
     /// The moment when the next one has its turn, or nil.
     var nextDue: MonotonicTime? { waits.first }

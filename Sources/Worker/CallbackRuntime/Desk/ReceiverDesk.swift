@@ -23,6 +23,8 @@ struct ReceiverDesk: Sendable {
 
     /// The most results that wait for another attempt.
     static let mostRetries = 1_000
+    /// The results that have their turn, besides as many as may be in flight, while more are read.
+    private static let stock = 250
     /// The most bytes of results in memory.
     static let mostBytes = 16 << 20
     /// The attempts after which a result may not hold up others any more.
@@ -161,10 +163,12 @@ extension ReceiverDesk {
         return places
     }
 
-    /// The room for further results, or nil where there is none.
+    /// The room for further results, or nil where there is none. Many are read at a time, for those that lie far back are costly to find.
     var room: FeedRoom? {
         let free = 2 * receiver.inFlight + Self.mostRetries - records.count
-        guard stop == nil, free > 0, records.retryCount < Self.mostRetries, records.byteCount < Self.mostBytes else { return nil }
+        guard stop == nil, free > 0, records.readyCount <= receiver.inFlight + Self.stock, records.retryCount < Self.mostRetries,
+            records.byteCount < Self.mostBytes
+        else { return nil }
         return FeedRoom(records: free, bytes: Self.mostBytes - records.byteCount)
     }
 
@@ -189,11 +193,10 @@ extension ReceiverDesk {
     /// Goes on where a topic begins now, after retention or a new topic.
     ///
     /// - Parameters:
-    ///   - first: The first place that is left.
-    ///   - end: The end of the topic, as far as it is known. A place behind it is one of a topic that is gone.
+    ///   - first: The place that was read from, with the first offset that is left where its own is gone.
     ///   - topic: The topic.
     /// - Returns: The records that are gone, by partition. Of a topic that is gone their number is not known, and 0 stands for it.
-    mutating func skip(to first: FeedPlaces, end: FeedPlaces?, of topic: String) -> [TopicPartition: Int64] {
+    mutating func skip(to first: FeedPlaces, of topic: String) -> [TopicPartition: Int64] {
         var lost: [TopicPartition: Int64] = [:]
         for (partition, offset) in first.offsets {
             let place = TopicPartition(topic: topic, partition: partition)
@@ -201,7 +204,7 @@ extension ReceiverDesk {
             if next < offset {
                 lost[place] = offset - next
                 partitions[place]?.pass(to: offset)
-            } else if let end = end?.offsets[partition], end < next {
+            } else if next > offset {
                 lost[place] = 0
                 drop([place])
                 give(place, from: offset)
@@ -246,7 +249,8 @@ extension ReceiverDesk {
     /// Begins the next call, if one may begin.
     mutating func startCall(now: MonotonicTime, at time: Int64) -> DeskCall? {
         records.moveDue(now)
-        guard stop == nil, records.hasReady, now >= restEnd, limits.mayStart(now: now), rate?.hasCall(now: now) ?? true else {
+        guard stop == nil, records.readyCount > 0, now >= restEnd, limits.mayStart(now: now), rate?.hasCall(now: now) ?? true
+        else {
             return nil
         }
         let passed = limits.circuit.state == .closed ? 0 : Self.mostPassedOver
@@ -321,7 +325,7 @@ extension ReceiverDesk {
     /// The moment when something may be begun that may not now, or nil where only an event can change that. It may lie in the past.
     mutating func nextMoment(now: MonotonicTime) -> MonotonicTime? {
         guard stop == nil else { return nil }
-        guard records.hasReady else { return records.nextDue.map { max($0, restEnd) } }
+        guard records.readyCount > 0 else { return records.nextDue.map { max($0, restEnd) } }
         var moment = max(restEnd, now)
         if let wait = limits.waitEnd(now: now) { moment = max(moment, wait == .never ? now + Self.roundTime : wait) }
         if let wait = rate?.nextCall(now: now) { moment = max(moment, wait) }

@@ -80,8 +80,13 @@ final class CallbackInbox: Sendable {
     /// The number of news of a source so far.
     func newsCount(of source: CallbackSource) -> Int { state.withLock { $0.newsCounts[source.rawValue] } }
 
-    /// The time for which calls may end, or nil while the end is not asked for.
-    var endLimit: Duration? { state.withLock { $0.end } }
+    /// Takes out the time for which calls may end, or nil where the end was not asked for.
+    func takeEndLimit() -> Duration? {
+        state.withLock { state in
+            defer { state.end = nil }
+            return state.end
+        }
+    }
 
     /// Takes all messages out.
     func take() -> [Message] {

@@ -94,14 +94,14 @@ final class CallbackLoop {
         while !hasEnded {
             var wake = nextTick
             for port in ports.values { wake = min(wake, port.moment) }
-            if let handOver { wake = min(wake, handOver.deadline) }
+            if let handOver, !isSaving { wake = min(wake, handOver.deadline) }
             if let end { wake = min(wake, end) }
             for index in try poller.wait(until: wake) { take(poller[index]) }
             now = parts.now()
             wallClock = parts.wallClock()
             health.noteTurn(at: now)
             for message in inbox.take() { take(message) }
-            if end == nil, let limit = inbox.endLimit { begin(toEndWithin: limit) }
+            if let limit = inbox.takeEndLimit() { begin(toEndWithin: limit) }
             if now >= nextTick { tick() }
             let counts = CallbackSource.allCases.map { inbox.newsCount(of: $0) }
             let hasNews = counts != newsCounts
@@ -354,7 +354,7 @@ extension CallbackLoop {
 extension CallbackLoop {
     private func take(_ reading: CallbackInbox.Reading, by port: ReceiverPort) {
         let topic = topics.name(of: reading.source)
-        let lost = port.take(reading, of: topic, end: feeds[reading.source.rawValue].end, now: now)
+        let lost = port.take(reading, of: topic, now: now)
         for (partition, count) in lost {
             port.meter.countLost(count)
             log.error(
@@ -388,10 +388,12 @@ extension CallbackLoop {
 
 // The end.
 extension CallbackLoop {
-    /// Gives all partitions back, which lets the calls in flight end and saves the positions.
+    /// Gives all partitions back, which lets the calls in flight end and saves the positions. A second time can only shorten the time for it.
     private func begin(toEndWithin limit: Duration) {
+        let isFirst = end == nil
+        end = min(end ?? .never, now.advanced(by: limit))
+        guard isFirst else { return }
         services.health.beginDraining()
-        end = now.advanced(by: limit)
         log.info(.draining, "callbacks end: calls in flight are waited for, and no more begin")
         if let sharing { errands.leave(sharing) }
     }

@@ -144,8 +144,7 @@ extension ReceiverPort {
     }
 
     /// Takes in a reading. Returns what retention has taken.
-    func take(_ reading: CallbackInbox.Reading, of topic: String, end: FeedPlaces?, now: MonotonicTime) -> [TopicPartition: Int64]
-    {
+    func take(_ reading: CallbackInbox.Reading, of topic: String, now: MonotonicTime) -> [TopicPartition: Int64] {
         isReading = false
         moment = .past
         switch reading.result {
@@ -156,7 +155,7 @@ extension ReceiverPort {
             readMoment = now + Self.readPause
         case .failure(.gone(let first)):
             guard reading.series == desk.series else { return [:] }
-            let lost = desk.skip(to: first, end: end, of: topic)
+            let lost = desk.skip(to: first, of: topic)
             if lost.isEmpty { readMoment = now + 1_000_000_000 }
             return lost
         case .failure(.unreachable), .failure(.closed):
