@@ -367,15 +367,7 @@ extension CallbackLoop {
     }
 
     private func bury(_ results: [UntakenResult], of port: ReceiverPort) {
-        for result in results {
-            log.warning(
-                .deadLettered, "a receiver did not take a result, which became a dead letter",
-                [
-                    .receiver: .string(port.name), .requestID: .string(result.record.requestID),
-                    .reason: .string(result.reason.rawValue), .attempt: LogValue(result.attempts),
-                ])
-            errands.bury(result, of: port.name, port: port.number)
-        }
+        for result in results { errands.bury(result, of: port.name, port: port.number) }
     }
 
     /// Writes the decision of a receiver that answered 410.

@@ -239,6 +239,12 @@ extension ReceiverPort {
     func noteBurial(of result: UntakenResult, isWritten: Bool) {
         guard isWritten else { return unwritten.append(result) }
         meter.countDeadLetter()
+        log.warning(
+            .deadLettered, "a receiver did not take a result, which became a dead letter",
+            [
+                .receiver: .string(name), .requestID: .string(result.record.requestID),
+                .reason: .string(result.reason.rawValue), .attempt: LogValue(result.attempts),
+            ])
         desk.noteWritten(result.number)
         moment = .past
     }

@@ -52,7 +52,7 @@ import Webhooks
         #expect(first.head.contains("webhook-timestamp: 1") && second.head.contains("webhook-timestamp: 90000"))
     }
 
-    @Test(arguments: ["a\r\nX: y", "ä", "a b", "\u{0}"]) func anIdCannotAddALineToTheHead(_ id: String) throws {
+    @Test(arguments: ["a\r\nX: y", "ä", "a b"]) func anIdCannotAddALineToTheHead(_ id: String) throws {
         let written = id.unicodeScalars.map { $0.isASCII && $0.value >= 0x20 ? "\($0)" : "\\u00" + Self.hex($0.value) }.joined()
         let json = #"{"result_id":"\#(written)","request_id":"q","kind":"final","state":"sent","outcome":"success","hub":"h"}"#
         let record = try #require(FeedRecord(key: "q", json: Array(json.utf8), partition: 0, offset: 0, timestamp: 0))

@@ -210,6 +210,7 @@ final class ReceivingServer: Sendable {
     /// The ids and bodies of the calls, in the order of arrival.
     let calls = Box<[HTTPServerRequest]>([])
     private let server: HTTPServer
+    private let held: Box<[Responder]>
     let port: Int
 
     /// Starts a server that answers as it is told. Nil for no answer at all.
@@ -220,6 +221,7 @@ final class ReceivingServer: Sendable {
         throws
     {
         let held = Box<[Responder]>([])
+        self.held = held
         server = HTTPServer(HTTPServerConfiguration(identity: identity)) { [calls] request, responder in
             calls.withLock { $0.append(request) }
             if let response = answer(request) {
@@ -232,6 +234,11 @@ final class ReceivingServer: Sendable {
     }
 
     deinit { server.stop(within: .zero) }
+
+    /// Answers the calls that have no answer yet.
+    func answerHeld() {
+        for responder in held.withLock({ $0 }) { responder.answer(HTTPServerResponse(status: 204)) }
+    }
 
     /// The number of calls so far.
     var count: Int { calls.withLock { $0.count } }
