@@ -1,8 +1,6 @@
 public import CallbackRecords
 public import Kafka
 public import Observability
-import EventLoop
-import Synchronization
 
 /// The configuration of the service that calls receivers.
 public struct CallbackServiceConfiguration: Sendable {

@@ -1,4 +1,3 @@
-import Kafka
 import ResultFeed
 import Testing
 import Webhooks

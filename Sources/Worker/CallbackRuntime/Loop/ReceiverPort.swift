@@ -2,8 +2,6 @@ import Basics
 import CallbackRecords
 import CurlHTTP
 import Delivery
-import EventLoop
-import HTTP1
 import Kafka
 import Observability
 import ResultFeed

@@ -1,6 +1,4 @@
-import Basics
 import Crypto
-import CurlHTTP
 import ResultFeed
 import Testing
 import Webhooks

@@ -1,4 +1,3 @@
-import Basics
 import CallbackRecords
 import EventLoop
 import HTTPServing
