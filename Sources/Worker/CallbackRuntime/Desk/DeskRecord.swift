@@ -46,7 +46,7 @@ struct DeskRecord: Sendable {
         byteCount = record.line.count + 512
     }
 
-    /// True if it was called before, and is to be called again.
+    /// True if it was called before, and waits for another call.
     var isRetry: Bool { attempts > 0 && (phase == .waiting || phase == .ready) }
 }
 
@@ -70,7 +70,7 @@ struct UntakenResult: Sendable {
     let status: Int?
 }
 
-/// A call that is to be begun.
+/// A call that begins now.
 struct DeskCall: Sendable {
     /// The number of the record, and of the call while it is in flight.
     let number: Int

@@ -211,7 +211,8 @@ extension CallbackLoop {
         }
         board.post(statuses.sorted { $0.name < $1.name })
         health.show(
-            areResultsRead: ends[CallbackSource.results.rawValue] != nil, isShared: assignment > 0,
+            areResultsRead: ends[CallbackSource.results.rawValue] != nil,
+            lack: feeds[CallbackSource.results.rawValue].problem?.description, isShared: assignment > 0,
             problem: sharing?.problem?.description, areStatesKnown: areStatesKnown)
     }
 }

@@ -7,6 +7,8 @@ import ResultFeed
 protocol FeedSource: Sendable {
     /// The place at the end of what is known now, or nil before the topic was read.
     var end: FeedPlaces? { get }
+    /// The last problem, or nil while none is known.
+    var problem: KafkaError? { get }
 
     /// Reads from a place on, as `ResultFeed` does.
     func read(
@@ -45,7 +47,7 @@ extension ReceiverStates: StateSource {}
 
 /// A place for what receivers did not take.
 protocol DeadLetterSink: Sendable {
-    /// Writes a dead letter. `then` is told in any thread, perhaps at once, whether it is written for certain.
+    /// Writes a dead letter. `then` hears in any thread, perhaps at once, whether it is written for certain.
     func write(_ letter: CallbackDeadLetter, then: @escaping @Sendable (Bool) -> Void)
 }
 

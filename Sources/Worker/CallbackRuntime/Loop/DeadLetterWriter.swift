@@ -24,7 +24,7 @@ final class DeadLetterWriter: DeadLetterSink {
 
     private let kafka: KafkaConfiguration
     private let name: String
-    /// Has the outlet that is used now, or nil at the end. Nothing else is locked while it is held, and no report is told.
+    /// Has the outlet that is used now, or nil at the end. Nothing else is locked while it is held, and no report is called.
     private let outlet: Mutex<Outlet?>
 
     /// A writer to the topic of that name. Throws for a configuration that was refused.
@@ -45,10 +45,10 @@ final class DeadLetterWriter: DeadLetterSink {
         }
     }
 
-    /// Ends it. What is not written by then is told so.
+    /// Ends it. What is not written by then counts as not written.
     func close() { take()?.producer.close(timeout: .zero) }
 
-    /// The outlet, which is another after properties of the clients have changed. What the old one has not written is told so.
+    /// The outlet, which is another after properties of the clients have changed. What the old one has not written counts as not written.
     private func current() throws(KafkaError) -> Outlet? {
         guard let known = outlet.withLock({ $0 }), known.producer.isOutdated else { return outlet.withLock { $0 } }
         let next = try Outlet(kafka, topic: name)

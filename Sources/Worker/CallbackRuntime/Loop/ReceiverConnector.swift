@@ -48,7 +48,7 @@ final class ReceiverConnector {
     ///
     /// - Parameters:
     ///   - receiver: The receiver.
-    ///   - number: The number of its port, by which the poller's events are told apart.
+    ///   - number: The number of its port, which the poller's events name.
     /// - Returns: The connections.
     /// - Throws: Its address cannot be used.
     func pool(to receiver: Receiver, number: Int) throws(ConnectionPool.SetupFailure) -> ConnectionPool {

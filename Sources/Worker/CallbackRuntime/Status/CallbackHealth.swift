@@ -30,11 +30,13 @@ final class CallbackHealth {
     ///
     /// - Parameters:
     ///   - areResultsRead: Whether the topic of results is read.
+    ///   - lack: The last problem with reading it, in words, or nil.
     ///   - isShared: Whether the group has divided the partitions.
     ///   - problem: The last problem with the group, in words, or nil.
     ///   - areStatesKnown: Whether it is known who is paused.
-    func show(areResultsRead: Bool, isShared: Bool, problem: String?, areStatesKnown: Bool) {
-        if areResultsRead { results.pass() } else { results.fail("the topic of results is not read") }
+    func show(areResultsRead: Bool, lack: String?, isShared: Bool, problem: String?, areStatesKnown: Bool) {
+        if areResultsRead { results.pass() } else { results.fail(lack ?? "the topic of results is not read yet") }
+        results.degrade(lack)
         if isShared { group.pass() } else { group.fail(problem ?? "not a member of the consumer group yet") }
         group.degrade(problem)
         if areStatesKnown { decisions.pass() } else { decisions.fail("it is not known yet who is paused") }

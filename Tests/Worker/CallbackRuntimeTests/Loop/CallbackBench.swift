@@ -19,6 +19,8 @@ final class CallbackBench: Sendable {
 
         var end: FeedPlaces? { state.withLock { state in FeedPlaces(state.records.mapValues { Int64($0.count) }) } }
 
+        var problem: KafkaError? { nil }
+
         func append(_ record: FeedRecord) {
             let news = state.withLock { state in
                 state.records[record.partition, default: []].append(record)
