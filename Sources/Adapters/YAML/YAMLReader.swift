@@ -48,7 +48,7 @@ package struct YAMLReader: ~Copyable {
         _ = try parser.next()
         let end = try parser.next()
         guard case .streamEnd = end.kind else {
-            throw YAMLError(mark: end.mark, message: "a second document begins here; a settings file has one")
+            throw YAMLError(mark: end.mark, message: "a second document begins here; a file has one")
         }
         return root.isAbsent ? YAMLNode(value: .mapping([]), mark: root.mark) : root
     }

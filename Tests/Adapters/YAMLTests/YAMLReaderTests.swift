@@ -43,7 +43,7 @@ import Testing
         ("a: 1\nb: 2\na: 3\n", "3:1: the key \"a\" stands in line 1 already"),
         ("x:\n  a: 1\n  'a': 3\n", "3:3: the key \"a\" stands in line 2 already"),
         ("? [a]\n: 1\n", "1:3: a key must be text"),
-        ("a: 1\n---\nb: 2\n", "2:1: a second document begins here; a settings file has one"),
+        ("a: 1\n---\nb: 2\n", "2:1: a second document begins here; a file has one"),
         (
             "a: [1\nb: 2\n",
             "2:2: the file is not YAML: did not find expected ',' or ']' while parsing a flow sequence that begins in line 1"

@@ -87,6 +87,10 @@ public enum LogEvent: String, Sendable, CaseIterable {
     case hubConnection = "hub_connection"
     /// Calls to a hub that is out were stopped, or go on.
     case circuitChanged = "circuit_changed"
+    /// A receiver of callbacks has other terms, is paused, disabled or asks to wait, or cannot be called.
+    case receiverChanged = "receiver_changed"
+    /// Results are gone before a receiver got them.
+    case resultsLost = "results_lost"
     /// The file of answers to calls with keys cannot be used, or can again.
     case answerFile = "answer_file"
     /// The time for which repeated publishes are found at the topics' present rate.
@@ -105,6 +109,8 @@ public enum LogKey: String, Sendable, CaseIterable {
     case requestID = "request_id"
     /// The hub's name.
     case hub
+    /// The name of a receiver of callbacks.
+    case receiver
     /// The platform's hub word.
     case platform
     /// The number of the attempt of a call, from 1. With a final result, the attempts of the call that had most.

@@ -129,7 +129,7 @@ import Webhooks
             ("receivers: []\nallowed_networks: {a: b}", "line 2: allowed_networks: expected a list of at most 1000 networks"),
             ("receivers: []\nca_file: ca.pem", "line 2: ca_file: expected the path of a file, from / on"),
             ("receivers: &a []\nallowed_networks: *a", "line 2: aliases (*name) are not supported; repeat the value"),
-            ("receivers: []\n---\nreceivers: []", "line 2: a second document begins here; a settings file has one"),
+            ("receivers: []\n---\nreceivers: []", "line 2: a second document begins here; a file has one"),
         ] as [(String, String)])
     func aFileHasItsFault(_ text: String, _ fault: String) {
         #expect(Self.fault(of: text)?.description == fault)

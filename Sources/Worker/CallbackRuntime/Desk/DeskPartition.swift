@@ -1,0 +1,51 @@
+import Delivery
+
+/// The progress of a receiver in one partition.
+struct DeskPartition: Sendable {
+    /// The records that are done with.
+    private(set) var ledger: OffsetLedger
+    /// The offset that is read next.
+    private(set) var next: Int64
+    /// True if it is about to be given back, so that no call of it begins.
+    var isLeaving = false
+    /// The offset that was saved last, or nil where that is not known.
+    private var saved: Int64?
+
+    /// A partition in which all before `start` is done with.
+    init(from start: Int64) {
+        ledger = OffsetLedger(start: start)
+        next = ledger.lowWaterMark
+        saved = start
+    }
+
+    /// True if more of it may be read.
+    var hasRoom: Bool { !isLeaving && ledger.hasRoom }
+
+    /// Takes in a record. Returns what to do with it.
+    mutating func receive(_ offset: Int64) -> OffsetLedger.Reception {
+        guard offset >= next else { return .alreadyFinished }
+        let reception = ledger.received(offset)
+        next = reception == .beyondWindow ? offset : offset + 1
+        return reception
+    }
+
+    /// Notes that there is nothing more to be called before an offset.
+    mutating func pass(to offset: Int64) {
+        guard offset > next else { return }
+        ledger.reachedEnd(offset)
+        next = offset
+    }
+
+    /// Notes that a record is done with.
+    mutating func finish(_ offset: Int64) { ledger.finished(offset) }
+
+    /// The offset to save, or nil where it is saved.
+    mutating func takeUnsaved() -> Int64? {
+        guard saved != ledger.lowWaterMark else { return nil }
+        saved = ledger.lowWaterMark
+        return saved
+    }
+
+    /// Notes that what was saved last may be lost.
+    mutating func forgetSaved() { saved = nil }
+}

@@ -1,5 +1,0 @@
-import CallbackRecords
-import Webhooks
-
-/// Placeholder.
-enum CallbackRuntimeStart {}

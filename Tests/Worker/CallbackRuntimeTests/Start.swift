@@ -1,4 +1,0 @@
-import Testing
-
-/// Placeholder.
-struct CallbackRuntimeTestsStart {}
