@@ -6,7 +6,9 @@ import Testing
 
 /// A result as a worker writes it.
 func makeJSON(_ id: String, padding: Int = 0) -> [UInt8] {
-    let space = String(repeating: "x", count: padding)
+    // Text that the producer cannot compress.
+    var random = SystemRandomNumberGenerator()
+    let space = String(decoding: (0..<padding).map { _ in UInt8.random(in: 97...122, using: &random) }, as: UTF8.self)
     return Array(#"{"request_id":"\#(id)","result_id":"r-\#(id)","kind":"final","state":"sent","x":"\#(space)"}"#.utf8)
 }
 
