@@ -38,6 +38,20 @@ import Testing
             Self.run("topics acls --role gateway --gateway.state_dir /s").output.contains("--transactional-id pushfan-replay- "))
     }
 
+    @Test func callbacksUseTheGroupOfTheSettingsAndThoseOfReceivers() {
+        let outcome = Self.run("topics acls --role callbacks -o ndjson --callbacks.group_id calls --kafka.topics.prefix app.")
+        for line in [
+            #"{"resource":"topic","name":"app.callbacks.v1","pattern":"literal","operations":["Read","Write"]}"#,
+            #"{"resource":"topic","name":"app.callbacks.deadletter.v1","pattern":"literal","operations":["Write"]}"#,
+            #"{"resource":"group","name":"calls","pattern":"literal","operations":["Read"]}"#,
+            #"{"resource":"group","name":"pushfan-callback-","pattern":"prefixed","operations":["Read"]}"#,
+            #"{"resource":"transactional-id","name":"calls-","pattern":"prefixed","operations":["Write"]}"#,
+        ] {
+            #expect(outcome.lines.contains(Substring(line)), "\(outcome.output)")
+        }
+        #expect(!outcome.output.contains("app.requests") && !outcome.output.contains("app.control"))
+    }
+
     @Test func aPublisherHasFurtherRightsOnRequest() {
         #expect(Self.run("topics acls --role publisher").lines.count == 1)
         let more = Self.run("topics acls --role publisher --with wait --with cancel --principal User:shop").output
