@@ -284,6 +284,7 @@ let package = Package(
                 "Payloads",
                 "FanOut", "Delivery", "Outcomes", "Observability", "Kafka", "Keys", "HubREST", "HubAuth", "HTTPServing",
                 "CurlHTTP", "EventLoop", "Stamp", "GroupPositions", "JobSupport", "KafkaCare", "CallbackRecords", "CallbackRuntime",
+                "Webhooks",
             ],
             path: "Sources/Commands/PushFan",
             swiftSettings: strict),

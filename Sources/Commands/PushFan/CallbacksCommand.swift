@@ -30,7 +30,7 @@ extension Command {
                     ("log-format", "FORMAT", "log.format"),
                 ])),
         ],
-        readOn: "pushfan help callbacks check, list, test, pause, resume, replay, pushfan help --page callbacks",
+        readOn: "pushfan help callbacks check, callbacks list, callbacks test, callbacks replay, --page callbacks",
         run: { (invocation) throws(CommandFailure) in try CallbacksProgram(invocation).run() })
 }
 
@@ -121,6 +121,9 @@ struct CallbacksProgram {
         defer { timer.cancel() }
         let certificates = CertificateWatch(settings, ends: metrics.certificateEnd)
         defer { certificates.cancel() }
+        let retention = CallbackRetentionWatch(settings, file: configuration.receiversFile, metrics: metrics)
+        retention.start()
+        defer { retention.stop() }
         supervision.begin()
         defer { supervision.end() }
         do {

@@ -1,14 +1,24 @@
 import Observability
 
+/// A service that reads files which settings name.
+public enum FileReader: String, Sendable, CaseIterable {
+    case worker, gateway, callbacks
+
+    /// True for the key of a file that another service alone reads.
+    func passesOver(_ key: String) -> Bool {
+        [Self.gateway, .callbacks].contains { $0 != self && key.hasPrefix($0.rawValue + ".") }
+    }
+}
+
 /// The files that settings name.
 extension Settings {
     /// Finds the files that settings name and that no process can read. Those of secrets are read with the settings.
     ///
-    /// - Parameter ofGateway: True to look for those that only a gateway reads, too.
+    /// - Parameter reader: The service whose files are looked for, or nil for all of them.
     /// - Returns: A problem for each.
-    public func fileProblems(ofGateway: Bool = true) -> [SettingProblem] {
+    public func fileProblems(of reader: FileReader? = nil) -> [SettingProblem] {
         let named = values.definitions.compactMap { definition -> SettingProblem? in
-            guard definition.namesFile, ofGateway || !definition.name.hasPrefix("gateway."), let path = values.shown(definition)
+            guard definition.namesFile, reader?.passesOver(definition.name) != true, let path = values.shown(definition)
             else { return nil }
             return Host.fault(ofFile: path).map { problem(definition.name, path: path, fault: $0) }
         }

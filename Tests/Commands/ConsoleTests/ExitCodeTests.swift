@@ -18,7 +18,11 @@ import Testing
         ("config check --gateway.keys_file /no/such/file", .configuration),
         ("config check --gateway.users_file /no/such/file --for gateway", .configuration),
         ("config check --gateway.users_file /no/such/file --for worker", .done), ("config check --for page", .usage),
-        ("config show --origin", .done),
+        ("config check --callbacks.receivers_file /no/such/file --for gateway", .done),
+        ("config check --callbacks.receivers_file /no/such/file --for callbacks", .configuration),
+        ("config show --origin", .done), ("callbacks check", .configuration), ("callbacks list", .configuration),
+        ("callbacks test shop", .configuration), ("callbacks pause shop", .usage), ("callbacks resume", .usage),
+        ("callbacks replay shop", .usage), ("callbacks lst", .usage),
         ("enqueue", .usage), ("enqueue --title x", .usage), ("enqueue --user a", .usage), ("enqueue /no/such/file", .usage),
         ("enqueue --user a --title x -", .usage), ("enqueue --user a --broadcast --title x", .usage),
         ("enqueue --user a --title x --ttl soon", .usage), ("enqueue --user a --title x --dry-run", .done),
@@ -58,6 +62,7 @@ import Testing
 
     @Test(arguments: [
         "topics check", "topics create", "results list", "results show x", "results tail", "failed", "enqueue --user a --title x",
+        "callbacks resume shop", "callbacks replay shop --since 1d",
     ])
     func anUnreachableBrokerIsNamed(line: String) {
         let outcome = Harness().run(line + " --bootstrap 127.0.0.1:1 --timeout 300ms")

@@ -111,14 +111,14 @@ import Testing
         #expect(writers == [.operator])
     }
 
-    @Test func onlyWorkersReadSettingsAndDoWithout() {
+    @Test func onlyWorkersAndCallbacksReadSettingsAndDoWithout() {
         for role in AccessRole.allCases {
             let rights = AccessRights(of: role, by: Self.terms())
             let watched = rights.entries.filter { $0.operations.contains(.describeConfigs) }.map(\.name)
             let (topics, isWorker) = (Topics(), role == .worker)
             let wanted =
                 [topics.requestsHigh, topics.requests, topics.requestsBulk, topics.requestsOwn] + topics.delays + [topics.held]
-            #expect(Set(watched) == (isWorker ? Set(wanted) : []), "\(role)")
+            #expect(Set(watched) == (isWorker ? Set(wanted) : role == .callbacks ? [topics.results] : []), "\(role)")
             #expect(wanted.allSatisfy { !rights.operations(onTopic: $0).contains(.describeConfigs) })
         }
     }

@@ -24,6 +24,7 @@ import Testing
         arguments: [
             ("gateway.users_file", "PUSHFAN_GATEWAY_USERS_FILE"), ("gateway.keys_file", "PUSHFAN_GATEWAY_KEYS_FILE"),
             ("gateway.index.key_file", "PUSHFAN_GATEWAY_INDEX_KEY_FILE"), ("hub.ca_file", "PUSHFAN_HUB_CA_FILE"),
+            ("callbacks.receivers_file", "PUSHFAN_CALLBACKS_RECEIVERS_FILE"),
         ])
     func aFileThatASettingNamesMustBeThere(_ key: String, _ variable: String) throws {
         let folder = try Folder()
@@ -33,7 +34,9 @@ import Testing
         #expect(
             try problems(gone) == ["\(variable): \(key): the file \(SettingText.shown(gone)) cannot be read: \(Self.missing)"])
         #expect(try problems(folder.path).first?.hasSuffix("Is a directory") == true)
-        #expect(try load([variable: gone]).fileProblems(ofGateway: false).isEmpty == key.hasPrefix("gateway."))
+        #expect(
+            try load([variable: gone]).fileProblems(of: .worker).isEmpty
+                == (key.hasPrefix("gateway.") || key.hasPrefix("callbacks.")))
     }
 
     /// No process needs these before it starts: it makes them.
@@ -53,7 +56,7 @@ import Testing
         let folder = try Folder()
         let path = folder.path + (file.isEmpty ? "" : "/\(file)")
         let text = "kafka: {properties: {\(name): \(path)}}"
-        let problems = try load(file: text).fileProblems(ofGateway: false).map(\.description)
+        let problems = try load(file: text).fileProblems(of: .worker).map(\.description)
         #expect(problems.count == (isFault ? 1 : 0))
         let words = "kafka.properties: \(name): the file \(SettingText.shown(path)) cannot be read: "
         #expect(problems.allSatisfy { $0.hasPrefix("push.yaml:1:") && $0.contains(words) })

@@ -238,7 +238,8 @@ import Testing
         ("pushfan_callbacks_taken_total", "counter"), ("pushfan_callbacks_dead_letters_total", "counter"),
         ("pushfan_callbacks_lost_total", "counter"), ("pushfan_callbacks_waiting", "gauge"),
         ("pushfan_callbacks_oldest_waiting_seconds", "gauge"), ("pushfan_callbacks_behind", "gauge"),
-        ("pushfan_callbacks_in_flight", "gauge"), ("pushfan_callbacks_state", "gauge"),
+        ("pushfan_callbacks_retention_left_seconds", "gauge"), ("pushfan_callbacks_in_flight", "gauge"),
+        ("pushfan_callbacks_state", "gauge"),
     ]
 
     static func filledCallbacks() -> CallbackMetrics {
@@ -246,7 +247,9 @@ import Testing
         metrics.calls.series(["shop", "2xx"]).increment()
         metrics.callDuration.series(["shop"]).observe(.milliseconds(12))
         for counter in [metrics.taken, metrics.deadLetters, metrics.lost] { counter.series(["shop"]).increment() }
-        for gauge in [metrics.waiting, metrics.oldestWaiting, metrics.behind, metrics.inFlight] { gauge.series(["shop"]).set(2) }
+        for gauge in [metrics.waiting, metrics.oldestWaiting, metrics.behind, metrics.retentionLeft, metrics.inFlight] {
+            gauge.series(["shop"]).set(2)
+        }
         metrics.state.series(["shop", "running"]).set(1)
         metrics.certificateEnd.series(["kafka"]).set(1_795_262_400)
         return metrics

@@ -139,6 +139,7 @@ private struct TopicUse {
             reads = [topics.results, topics.callbacks, topics.callbackReplays]
             // A receiver that answers 410 is noted as disabled.
             writes = [topics.callbacks, topics.callbackDeadLetters]
+            watches = [topics.results]
         }
     }
 }

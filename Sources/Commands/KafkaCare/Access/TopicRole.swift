@@ -126,8 +126,8 @@ package struct TopicRole: Sendable {
         return [
             // A paused receiver stays so until someone lets it go on.
             TopicRole(
-                role: "callbacks", name: topics.callbacks, days: nil, recordByteCount: 8192, isCompacted: true,
-                hasOnePartition: true, isCleanedEarly: true, isOptional: true),
+                role: "callbacks", name: topics.callbacks, days: nil, recordByteCount: 8192, isCompacted: true, isSmall: true,
+                isCleanedEarly: true, isOptional: true),
             TopicRole(
                 role: "callbacks-deadletter", name: topics.callbackDeadLetters, days: 30, recordByteCount: record,
                 isOptional: true),

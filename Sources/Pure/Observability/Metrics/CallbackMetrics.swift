@@ -25,6 +25,9 @@ public struct CallbackMetrics: Sendable {
     public let oldestWaiting: Family<Gauge, 1>
     /// Results written behind the position of a receiver, as last looked, by receiver.
     public let behind: Family<Gauge, 1>
+    /// The time until brokers may delete the oldest result that a receiver has not taken, by receiver: all of it where none waits. A topic
+    /// that deletes nothing by age has no series.
+    public let retentionLeft: Family<Gauge, 1>
     /// Calls in flight, by receiver.
     public let inFlight: Family<Gauge, 1>
     /// The state of a receiver (`running`, `paused`, `disabled`, `away`, `waiting`): 1 for that one, else 0.
@@ -60,6 +63,10 @@ public struct CallbackMetrics: Sendable {
         behind = registry.gauges(
             "callbacks_behind", help: "Results behind the position of a receiver, as last looked.", labels: ["receiver"],
             limit: most)
+        retentionLeft = registry.gauges(
+            "callbacks_retention_left_seconds",
+            help: "Time until Kafka may delete the oldest result that a receiver has not taken.",
+            labels: ["receiver"], limit: most)
         inFlight = registry.gauges(
             "callbacks_in_flight", help: "Calls of a receiver in flight.", labels: ["receiver"], limit: most)
         state = registry.gauges(

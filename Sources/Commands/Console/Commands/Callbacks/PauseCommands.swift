@@ -22,7 +22,8 @@ enum PauseCommands {
         let author = try OrderTerms.author(invocation.arguments, user: invocation.userAtHost)
         let (settings, context) = try invocation.job()
         Interruption.catchSignals()
-        if settings.callbacks.receiversFile != nil { _ = try invocation.receiver(of: try invocation.receivers(settings)) }
+        // A file that cannot be read, or has a fault, must not keep anyone from stopping a receiver.
+        if let known = try? invocation.receivers(settings) { _ = try invocation.receiver(of: known) }
         let topic = settings.callbackTopics.states
         let before = try invocation.perform(ReceiverStates.read(topic, by: context), with: settings)[name]
         // A receiver that has said 410 stays disabled while it is paused besides.

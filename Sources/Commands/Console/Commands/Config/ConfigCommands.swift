@@ -3,8 +3,6 @@ import Observability
 import Settings
 
 extension Command {
-    private static let programs = ["worker", "gateway"]
-
     static let configCheck = Command(
         "config check", .operators, "Check the settings and name every problem", operands: "[FILE]", maximumOperands: 1,
         examples: [
@@ -15,7 +13,7 @@ extension Command {
             .selection([
                 FlagGroup.configFile,
                 Flag(
-                    "for", "PROGRAM", "Look for the files that it reads: worker, or gateway, which reads all", choices: programs),
+                    "for", "PROGRAM", "Look for the files alone that it reads", choices: FileReader.allCases.map(\.rawValue)),
             ])
         ], readOn: "pushfan help settings", run: ConfigCommands.check)
 
@@ -38,8 +36,8 @@ private enum ConfigCommands {
             throw .usage("name the file once: as the argument or with --config")
         }
         let settings = try invocation.settings(configPath: file)
-        let isOfWorker = invocation.arguments.value("for") == "worker"
-        var problems = settings.fileProblems(ofGateway: !isOfWorker).map(\.description)
+        let reader = invocation.arguments.value("for").flatMap(FileReader.init(rawValue:))
+        var problems = settings.fileProblems(of: reader).map(\.description)
         for hub in settings.allHubs {
             for warning in hubProblems(hub, &problems) { invocation.streams.note("note: \(warning)") }
         }
