@@ -80,7 +80,7 @@ extension CurlConnector {
 // handle they are set on, for the pool closes all handles before it lets go of connector and connections.
 
 private func openSocket(
-    _ context: UnsafeMutableRawPointer?, _: curlsocktype, address: UnsafeMutablePointer<curl_sockaddr>?
+    _ context: UnsafeMutableRawPointer?, purpose: curlsocktype, address: UnsafeMutablePointer<curl_sockaddr>?
 ) -> curl_socket_t {
     guard let context, let address else { return CURL_SOCKET_BAD }
     return Unmanaged<Connection>.fromOpaque(context).takeUnretainedValue().addresses.openSocket(to: address)

@@ -137,12 +137,13 @@ extension CallbackLoop {
     private func turn(_ port: ReceiverPort) {
         port.pool.handleTimers(now)
         port.takeCompletions(now: now, at: wallClock)
-        if end == nil, areStatesKnown {
+        let mayCall = end == nil && areStatesKnown
+        if mayCall {
             port.startCalls(calls, now: now, at: wallClock)
             port.read(feeds, topics: topics, inbox: inbox, now: now)
         }
         bury(port.desk.takeUntaken(), of: port)
-        port.moment = port.nextMoment(now: now)
+        port.moment = port.nextMoment(mayCall: mayCall, now: now)
     }
 
     /// Takes in what was decided about receivers. Before that is known, none is called.

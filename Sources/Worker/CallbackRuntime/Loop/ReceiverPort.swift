@@ -256,10 +256,11 @@ extension ReceiverPort {
 
 // Turns and standing.
 extension ReceiverPort {
-    /// The moment when the loop must look at it.
-    func nextMoment(now: MonotonicTime) -> MonotonicTime {
+    /// The moment when the loop must look at it. `mayCall` if calls may begin at all.
+    func nextMoment(mayCall: Bool, now: MonotonicTime) -> MonotonicTime {
         if pool.hasCompletions { return .past }
         var next = pool.nextTimer ?? .never
+        guard mayCall else { return next }
         if let moment = desk.nextMoment(now: now) { next = min(next, moment) }
         if !isReading, readMoment > now { next = min(next, readMoment) }
         return next

@@ -198,6 +198,12 @@ final class CallbackBench: Sendable {
         positions.saved.withLock { $0[receiver]?[TopicPartition(topic: Self.topics.results, partition: 0)] }
     }
 
+    /// Asks the service to end, and waits until it does not begin any call.
+    func askToStop() {
+        service.stop()
+        #expect(eventually { health.report(.ready, now: 0).checks.first?.reason != nil })
+    }
+
     /// Ends the service, and waits for that.
     func stop() {
         service.stop()
@@ -224,12 +230,10 @@ final class ReceivingServer: Sendable {
         let held = Box<[Responder]>([])
         self.held = held
         server = HTTPServer(HTTPServerConfiguration(identity: identity)) { [calls] request, responder in
+            let response = answer(request)
+            if response == nil { held.withLock { $0.append(responder) } }
             calls.withLock { $0.append(request) }
-            if let response = answer(request) {
-                responder.answer(response)
-            } else {
-                held.withLock { $0.append(responder) }
-            }
+            if let response { responder.answer(response) }
         }
         port = try server.start().port
     }

@@ -190,6 +190,19 @@ import Webhooks
         #expect(server.count == 150 && bench.position(of: "orders") == 150)
     }
 
+    @Test func theEndWaitsForCallsInFlightAndBeginsNoMore() throws {
+        let server = try ReceivingServer { _ in nil }
+        var receiver = try server.receiver("orders")
+        receiver.inFlight = 4
+        let bench = try CallbackBench([receiver])
+        try bench.publish(0..<100)
+        #expect(eventually { server.count == 4 })
+        bench.askToStop()
+        server.answerHeld()
+        bench.stop()
+        #expect(server.count == 4 && bench.position(of: "orders") == 4)
+    }
+
     @Test func whatRetentionTookIsCountedAndTheRestComes() throws {
         let server = try ReceivingServer(Self.taken)
         let positions = CallbackBench.Positions()
