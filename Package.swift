@@ -236,7 +236,8 @@ let package = Package(
             "Door/Gateway",
             [
                 "PushModel", "FanOut", "Delivery", "Observability", "EventLoop", "Crypto", "Users", "Keys", "Kafka",
-                "HTTPServing", "HubREST", "Publishing", "ResultFeed", "GatewayAPI", "AppAPI", "PublishAPI", "OperatorAPI", "FeedAPI",
+                "HTTPServing", "HubREST", "Publishing", "ResultFeed", "GatewayAPI", "AppAPI", "PublishAPI", "OperatorAPI",
+                "FeedAPI",
                 "Page",
             ]),
 
@@ -267,7 +268,8 @@ let package = Package(
                 "Basics", "PushModel", "FanOut", "Delivery", "Outcomes", "HTTP1", "Observability", "ResultQuery", "Replay",
                 "EventLoop", "Crypto", "HubAuth", "Users", "Keys", "CurlHTTP", "Kafka", "HTTPServing", "Pages", "HubREST",
                 "HubEmulator", "Publishing", "Intake", "GroupPositions", "JobSupport", "Groups", "Replays", "Results",
-                "GatewayAPI", "Gateway", "Settings", "KafkaCare", "Audiences", "Feedback", "Webhooks", "ResultFeed", "CallbackRecords",
+                "GatewayAPI", "Gateway", "Settings", "KafkaCare", "Audiences", "Feedback", "Webhooks", "ResultFeed",
+                "CallbackRecords",
             ]),
 
         module(
@@ -283,7 +285,8 @@ let package = Package(
                 "Basics", "Bench", "Console", "Settings", "WorkerRuntime", "Gateway", "GatewayAPI", "HubEmulator", "PushModel",
                 "Payloads",
                 "FanOut", "Delivery", "Outcomes", "Observability", "Kafka", "Keys", "HubREST", "HubAuth", "HTTPServing",
-                "CurlHTTP", "EventLoop", "Stamp", "GroupPositions", "JobSupport", "KafkaCare", "CallbackRecords", "CallbackRuntime",
+                "CurlHTTP", "EventLoop", "Stamp", "GroupPositions", "JobSupport", "KafkaCare", "CallbackRecords",
+                "CallbackRuntime",
                 "Webhooks",
             ],
             path: "Sources/Commands/PushFan",
@@ -349,7 +352,8 @@ let package = Package(
                 "PushModel", "Delivery", "ResultQuery", "Replay", "Kafka", "SQLite", "Publishing", "GroupPositions",
                 "JobSupport", "Groups", "Replays", "Results", "ReplayStage",
             ]),
-        tests("Records/ResultFeedTests", ["Basics", "PushModel", "ResultQuery", "EventLoop", "Kafka", "Publishing", "ResultFeed"]),
+        tests(
+            "Records/ResultFeedTests", ["Basics", "PushModel", "ResultQuery", "EventLoop", "Kafka", "Publishing", "ResultFeed"]),
         tests(
             "Records/CallbackRecordsTests",
             [
@@ -431,7 +435,8 @@ let package = Package(
                 "Basics", "PushModel", "FanOut", "Delivery", "Outcomes", "Observability", "ResultQuery", "Replay", "EventLoop",
                 "Crypto", "HubAuth", "Users", "Keys", "Kafka", "HTTPServing", "SQLite", "Pages", "HubEmulator", "Publishing",
                 "Intake", "GroupPositions", "JobSupport", "Groups", "Replays", "Results", "WorkerRuntime", "GatewayAPI", "AppAPI",
-                "PublishAPI", "OperatorAPI", "Settings", "KafkaCare", "Audiences", "Feedback", "Console", "Webhooks", "CallbackRecords",
+                "PublishAPI", "OperatorAPI", "Settings", "KafkaCare", "Audiences", "Feedback", "Console", "Webhooks",
+                "CallbackRecords",
             ]),
         tests("Commands/BenchTests", ["Bench", "Console", "Delivery", "Kafka", "Observability", "Settings"]),
     ],
