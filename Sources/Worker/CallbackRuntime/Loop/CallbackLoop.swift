@@ -73,7 +73,7 @@ final class CallbackLoop {
         now = parts.now()
         wallClock = parts.wallClock()
         nextRenewal = now + Self.renewal
-        health = CallbackHealth(services.health, now: now)
+        health = CallbackHealth(services.health, log: services.log, now: now)
         poller = try Poller()
         receivers = parts.receivers(now)
         connector = try ReceiverConnector(receivers, poller: poller)
@@ -217,9 +217,10 @@ extension CallbackLoop {
         }
         board.post(statuses.sorted { $0.name < $1.name })
         health.show(
-            areResultsRead: ends[CallbackSource.results.rawValue] != nil,
-            lack: feeds[CallbackSource.results.rawValue].problem?.description, isShared: assignment > 0,
-            problem: sharing?.problem?.description, areStatesKnown: areStatesKnown)
+            CallbackHealth.Standing(
+                areResultsRead: ends[CallbackSource.results.rawValue] != nil,
+                readingProblem: feeds[CallbackSource.results.rawValue].problem?.description, isShared: assignment > 0,
+                groupProblem: sharing?.problem?.description, areStatesKnown: areStatesKnown))
     }
 }
 
