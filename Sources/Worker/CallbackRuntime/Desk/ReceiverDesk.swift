@@ -47,6 +47,8 @@ struct ReceiverDesk: Sendable {
     /// The results in memory.
     private(set) var records = DeskRecords()
 
+    /// True if offsets may have changed since they were taken.
+    private var isUnsaved = false
     private var share = (owned: 1, all: 1)
     private var rate: TokenBucket?
     /// The end of the rest that the receiver asked for.
@@ -70,6 +72,9 @@ struct ReceiverDesk: Sendable {
 
     /// The partitions.
     var owned: Set<TopicPartition> { Set(partitions.keys) }
+
+    /// The number of partitions.
+    var partitionCount: Int { partitions.count }
 
     /// The word for its state.
     func state(now: MonotonicTime) -> String {
@@ -176,6 +181,7 @@ extension ReceiverDesk {
     mutating func offer(_ reading: FeedReading, of topic: String, series: Int) {
         guard series == self.series else { return }
         version += 1
+        isUnsaved = true
         var full: Set<Int32> = []
         for record in reading.records where !full.contains(record.partition) {
             let place = TopicPartition(topic: topic, partition: record.partition)
@@ -213,6 +219,7 @@ extension ReceiverDesk {
         }
         series += 1
         version += 1
+        isUnsaved = true
         return lost
     }
 
@@ -227,12 +234,15 @@ extension ReceiverDesk {
     /// The offsets to save that were not saved yet.
     mutating func takeOffsets() -> [TopicPartition: Int64] {
         var offsets: [TopicPartition: Int64] = [:]
+        guard isUnsaved else { return offsets }
+        isUnsaved = false
         for place in partitions.keys { offsets[place] = partitions[place]?.takeUnsaved() }
         return offsets
     }
 
     /// Has all offsets saved once more, because they could not be, or were saved long ago.
     mutating func forgetSaved() {
+        isUnsaved = true
         for place in partitions.keys { partitions[place]?.forgetSaved() }
     }
 }
@@ -348,6 +358,7 @@ extension ReceiverDesk {
         records.remove(number)
         if partitions[entry.place]?.hasRoom == false { version += 1 }
         partitions[entry.place]?.finish(entry.record.offset)
+        isUnsaved = true
         giveUpHolders(of: entry.place)
     }
 
@@ -373,23 +384,4 @@ extension ReceiverDesk {
     private static func timestamp(_ moment: MonotonicTime) -> Timestamp {
         Timestamp(milliseconds: moment == .never ? .max : moment.nanoseconds / 1_000_000)
     }
-}
-
-extension CallbackAnswer {
-    /// The status, or nil without an answer.
-    var status: Int? {
-        if case .status(let status, _) = self { status } else { nil }
-    }
-
-    /// True if the receiver, or the way to it, is at fault: then the next result would fare no better.
-    var isAway: Bool {
-        guard let status else { return true }
-        return switch status {
-        case 300..<400, 401, 403, 404, 405, 500...: true
-        default: false
-        }
-    }
-
-    /// True if the receiver did not answer, or as one that has too much to do.
-    var isLost: Bool { status.map { $0 >= 500 || $0 == 429 } ?? true }
 }

@@ -55,6 +55,7 @@ final class CallbackLoop {
     private var newsCounts: [Int] = []
     private var nextTick = MonotonicTime.past
     private var nextRenewal: MonotonicTime
+    private var nextMeasurement = MonotonicTime.past
     /// The end of the time for calls in flight, once the service ends.
     private var end: MonotonicTime?
     /// True if all partitions are given back at the end.
@@ -72,7 +73,7 @@ final class CallbackLoop {
         now = parts.now()
         wallClock = parts.wallClock()
         nextRenewal = now + Self.renewal
-        health = CallbackHealth(services.health, now: now)
+        health = CallbackHealth(services.health, log: services.log, now: now)
         poller = try Poller()
         receivers = parts.receivers(now)
         connector = try ReceiverConnector(receivers, poller: poller)
@@ -162,7 +163,7 @@ extension CallbackLoop {
         case .decided: heedStates()
         case .read(let number, let reading):
             guard let port = ports[number] else { return }
-            take(reading, by: port)
+            port.take(reading, of: topics.name(of: reading.source), now: now)
         case .loaded(let number, let assignment, let result):
             guard let port = ports[number] else { return }
             give(result, to: port, assignment: assignment)
@@ -204,17 +205,22 @@ extension CallbackLoop {
     }
 
     private func report(_ ends: [FeedPlaces?]) {
+        if now >= nextMeasurement {
+            nextMeasurement = now + 5 * Self.second
+            for port in ports.values { port.measureLag(ends[CallbackSource.results.rawValue], of: topics.results) }
+        }
         var statuses: [ReceiverStatus] = []
         for port in ports.values {
-            let status = port.status(ends: ends, topics: topics, now: now, at: wallClock)
+            let status = port.status(now: now, at: wallClock)
             port.meter.show(status)
             statuses.append(status)
         }
         board.post(statuses.sorted { $0.name < $1.name })
         health.show(
-            areResultsRead: ends[CallbackSource.results.rawValue] != nil,
-            lack: feeds[CallbackSource.results.rawValue].problem?.description, isShared: assignment > 0,
-            problem: sharing?.problem?.description, areStatesKnown: areStatesKnown)
+            CallbackHealth.Standing(
+                areResultsRead: ends[CallbackSource.results.rawValue] != nil,
+                readingProblem: feeds[CallbackSource.results.rawValue].problem?.description, isShared: assignment > 0,
+                groupProblem: sharing?.problem?.description, areStatesKnown: areStatesKnown))
     }
 }
 
@@ -303,14 +309,15 @@ extension CallbackLoop {
             port.desk.drop(old.partitions)
             port.end(calls)
             port.moment = .past
+            load(port)
         }
         old.gate.signal()
     }
 
     /// Asks where a receiver goes on in the partitions that it has not yet.
     private func load(_ port: ReceiverPort) {
+        guard port.desk.partitionCount < owned.count, !port.isLoading, now >= port.loadMoment, end == nil else { return }
         let missing = owned.subtracting(port.desk.owned)
-        guard !missing.isEmpty, !port.isLoading, now >= port.loadMoment, end == nil else { return }
         port.isLoading = true
         errands.load(missing, of: port.name, port: port.number, assignment: assignment)
     }
@@ -352,22 +359,8 @@ extension CallbackLoop {
     }
 }
 
-// Readings, dead letters and decisions.
+// Dead letters and decisions.
 extension CallbackLoop {
-    private func take(_ reading: CallbackInbox.Reading, by port: ReceiverPort) {
-        let topic = topics.name(of: reading.source)
-        let lost = port.take(reading, of: topic, now: now)
-        for (partition, count) in lost {
-            port.meter.countLost(count)
-            log.error(
-                .resultsLost, "results are gone before a receiver got them",
-                [
-                    .receiver: .string(port.name), .topic: .string(topic), .partition: LogValue(partition.partition),
-                    .count: LogValue(count),
-                ])
-        }
-    }
-
     private func bury(_ results: [UntakenResult], of port: ReceiverPort) {
         for result in results { errands.bury(result, of: port.name, port: port.number) }
     }

@@ -45,6 +45,8 @@ final class ReceiverPort {
     var moment = MonotonicTime.past
     private var lastFailure: (words: String, at: Int64)?
     private var starts: [Int: MonotonicTime] = [:]
+    /// Results behind its position, as of the last look.
+    private var behind: Int64?
 
     init(
         _ number: Int, receiver: Receiver, connector: ReceiverConnector, meter: ReceiverMeter, log: Log, now: MonotonicTime
@@ -141,27 +143,36 @@ extension ReceiverPort {
         }
     }
 
-    /// Takes in a reading. Returns what retention has taken.
-    func take(_ reading: CallbackInbox.Reading, of topic: String, now: MonotonicTime) -> [TopicPartition: Int64] {
+    /// Takes in a reading.
+    func take(_ reading: CallbackInbox.Reading, of topic: String, now: MonotonicTime) {
         isReading = false
         moment = .past
         switch reading.result {
         case .success(let found):
             desk.offer(found, of: topic, series: reading.series)
-            guard found.isAtEnd, reading.series == desk.series else { return [:] }
+            guard found.isAtEnd, reading.series == desk.series else { return }
             ends[reading.source.rawValue] = (desk.version, reading.newsCount)
             readMoment = now + Self.readPause
         case .failure(.gone(let first)):
-            guard reading.series == desk.series else { return [:] }
+            guard reading.series == desk.series else { return }
             let lost = desk.skip(to: first, of: topic)
             if lost.isEmpty { readMoment = now + 1_000_000_000 }
-            return lost
+            for (partition, count) in lost { noteLoss(of: count, in: partition) }
         case .failure(.unreachable), .failure(.closed):
             readMoment = now + 1_000_000_000
         case .failure(.full):
             readMoment = now + 250_000_000
         }
-        return [:]
+    }
+
+    private func noteLoss(of count: Int64, in partition: TopicPartition) {
+        meter.countLost(count)
+        log.error(
+            .resultsLost, "results are gone before a receiver got them",
+            [
+                .receiver: .string(name), .topic: .string(partition.topic), .partition: LogValue(partition.partition),
+                .count: LogValue(count),
+            ])
     }
 }
 
@@ -266,14 +277,16 @@ extension ReceiverPort {
         return next
     }
 
+    /// Counts the results behind its position.
+    func measureLag(_ end: FeedPlaces?, of topic: String) { behind = end.map { desk.distance(to: $0, of: topic) } }
+
     /// Its standing.
-    func status(ends: [FeedPlaces?], topics: CallbackTopics, now: MonotonicTime, at time: Int64) -> ReceiverStatus {
+    func status(now: MonotonicTime, at time: Int64) -> ReceiverStatus {
         ReceiverStatus(
-            name: name, host: desk.receiver.url.host, state: desk.state(now: now), partitions: desk.owned.count,
+            name: name, host: desk.receiver.url.host, state: desk.state(now: now), partitions: desk.partitionCount,
             inFlight: desk.inFlight, waiting: desk.records.retryCount,
             oldestMilliseconds: desk.records.oldest.map { max(0, time - $0) } ?? 0,
-            behind: ends[CallbackSource.results.rawValue].map { desk.distance(to: $0, of: topics.results) },
-            lastFailure: lastFailure, calls: meter.calls)
+            behind: behind, lastFailure: lastFailure, calls: meter.calls)
     }
 }
 
