@@ -9,7 +9,7 @@ public protocol CallbackPositions: Sendable {
     ///   - partitions: The partitions.
     /// - Returns: The next offset of each.
     /// - Throws: Kafka did not say. Nothing may be sent to the receiver then.
-    func load(_ receiver: String, _ partitions: [TopicPartition]) throws(KafkaError) -> [TopicPartition: Int64]
+    func load(_ receiver: String, in partitions: [TopicPartition]) throws(KafkaError) -> [TopicPartition: Int64]
 
     /// Keeps the positions of a receiver.
     ///
@@ -17,7 +17,7 @@ public protocol CallbackPositions: Sendable {
     ///   - receiver: Its name.
     ///   - offsets: The next offset of each partition that has changed.
     /// - Throws: It is not known whether they are kept.
-    func save(_ receiver: String, _ offsets: [TopicPartition: Int64]) throws(KafkaError)
+    func save(_ receiver: String, at offsets: [TopicPartition: Int64]) throws(KafkaError)
 
     /// Keeps the positions of many receivers, which costs little more than those of one.
     ///
@@ -29,6 +29,6 @@ public protocol CallbackPositions: Sendable {
 extension CallbackPositions {
     /// Keeps the positions of one receiver after another.
     public func save(_ positions: [String: [TopicPartition: Int64]]) throws(KafkaError) {
-        for (receiver, offsets) in positions { try save(receiver, offsets) }
+        for (receiver, offsets) in positions { try save(receiver, at: offsets) }
     }
 }

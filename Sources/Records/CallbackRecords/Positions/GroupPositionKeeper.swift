@@ -43,7 +43,7 @@ public final class GroupPositionKeeper: CallbackPositions {
     /// What is found so is committed at once.
     ///
     /// Where brokers do not answer, the next questions fail at once for some seconds, so that those for many receivers do not add up.
-    public func load(_ receiver: String, _ partitions: [TopicPartition]) throws(KafkaError) -> [TopicPartition: Int64] {
+    public func load(_ receiver: String, in partitions: [TopicPartition]) throws(KafkaError) -> [TopicPartition: Int64] {
         if let failure = memory.withLock({ $0.failure }), ContinuousClock.now < failure.end { throw failure.error }
         do throws(KafkaError) {
             return try find(receiver, in: partitions)
@@ -63,7 +63,7 @@ public final class GroupPositionKeeper: CallbackPositions {
         let late = partitions.filter { found[$0] == nil && !new.contains($0) }
         guard !new.isEmpty || !late.isEmpty else { return found.filter { partitions.contains($0.key) } }
         let starts = try starts(atEnd: new, atBeginning: late)
-        try save(receiver, starts)
+        try save(receiver, at: starts)
         return found.merging(starts) { $1 }.filter { partitions.contains($0.key) }
     }
 
@@ -91,7 +91,7 @@ public final class GroupPositionKeeper: CallbackPositions {
     }
 
     /// Keeps the positions of a receiver.
-    public func save(_ receiver: String, _ offsets: [TopicPartition: Int64]) throws(KafkaError) {
+    public func save(_ receiver: String, at offsets: [TopicPartition: Int64]) throws(KafkaError) {
         try save([receiver: offsets])
     }
 

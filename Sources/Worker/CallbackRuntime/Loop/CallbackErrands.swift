@@ -16,7 +16,7 @@ final class CallbackErrands: Sendable {
     /// Asks where a receiver goes on in partitions. The port's number and the assignment's come back with the answer.
     func load(_ partitions: Set<TopicPartition>, of receiver: String, port number: Int, assignment: Int) {
         positions.async { [positions = parts.positions, inbox] in
-            let result = Result { () throws(KafkaError) in try positions.load(receiver, Array(partitions)) }
+            let result = Result { () throws(KafkaError) in try positions.load(receiver, in: Array(partitions)) }
             inbox.put(.loaded(number, assignment: assignment, result))
         }
     }
@@ -35,7 +35,7 @@ final class CallbackErrands: Sendable {
 
     /// Saves the last positions of a receiver that is gone. If they are lost, some of its results come twice when it is back.
     func saveLast(_ offsets: [TopicPartition: Int64], of receiver: String) {
-        positions.async { [positions = parts.positions] in try? positions.save(receiver, offsets) }
+        positions.async { [positions = parts.positions] in try? positions.save(receiver, at: offsets) }
     }
 
     /// Writes the decision about the receiver of a port.

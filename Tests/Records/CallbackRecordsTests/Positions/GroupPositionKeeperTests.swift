@@ -22,25 +22,25 @@ import Testing
         try broker.writeResults(4, partition: 1)
         try broker.writeResults(2, partition: 2)
         let replays = partition(0, of: broker.topics.replays)
-        #expect(try keeper.load("shop", [partition(1), replays]) == [partition(1): 4, replays: 0])
+        #expect(try keeper.load("shop", in: [partition(1), replays]) == [partition(1): 4, replays: 0])
         // At once, also where it is another process that reads.
         #expect(try committed("shop") == [0, 4, 2])
         try broker.writeResults(3, partition: 1)
         try broker.writeResults(3, partition: 2)
-        #expect(try keeper.load("shop", [partition(1), partition(2)]) == [partition(1): 4, partition(2): 2])
+        #expect(try keeper.load("shop", in: [partition(1), partition(2)]) == [partition(1): 4, partition(2): 2])
     }
 
     @Test func aKnownReceiverReadsAPartitionThatCameLaterFromItsBeginning() throws {
-        try keeper.save("shop", [partition(0): 0])
+        try keeper.save("shop", at: [partition(0): 0])
         try broker.writeResults(5, partition: 2)
-        #expect(try keeper.load("shop", [partition(0), partition(2)]) == [partition(0): 0, partition(2): 0])
+        #expect(try keeper.load("shop", in: [partition(0), partition(2)]) == [partition(0): 0, partition(2): 0])
     }
 
     @Test func whatIsSavedIsLoaded() throws {
         let replays = partition(1, of: broker.topics.replays)
         try keeper.save(["shop": [partition(0): 7, replays: 3], "bank": [partition(0): 9], "idle": [:]])
-        #expect(try keeper.load("shop", [partition(0), replays]) == [partition(0): 7, replays: 3])
-        #expect(try keeper.load("bank", [partition(0)]) == [partition(0): 9])
+        #expect(try keeper.load("shop", in: [partition(0), replays]) == [partition(0): 7, replays: 3])
+        #expect(try keeper.load("bank", in: [partition(0)]) == [partition(0): 9])
         #expect(try committed("idle") == [nil, nil, nil])
     }
 
@@ -53,7 +53,7 @@ import Testing
 
     @Test func withoutItsTopicNothingIsSaid() throws {
         broker.cluster.setTopic(broker.topics.results, isMissing: true)
-        let error = #expect(throws: KafkaError.self) { try keeper.load("shop", [partition(0)]) }
+        let error = #expect(throws: KafkaError.self) { try keeper.load("shop", in: [partition(0)]) }
         #expect(error?.isUnknownTopicOrPartition == true)
     }
 }
@@ -77,7 +77,7 @@ import Testing
         let first = keeper(topics)
         let partitions = [partition(0, of: name), partition(1, of: name)]
         for receiver in ["a", "b"].map({ name + $0 }) {
-            #expect(try first.load(receiver, partitions) == [partitions[0]: 0, partitions[1]: 0])
+            #expect(try first.load(receiver, in: partitions) == [partitions[0]: 0, partitions[1]: 0])
         }
         try first.save([name + "a": [partitions[0]: 5], name + "b": [partitions[1]: 6]])
         try first.save([name + "a": [partitions[0]: 8]])
@@ -85,8 +85,8 @@ import Testing
         try second.save([name + "b": [partitions[1]: 9]])
         // The next process has taken its place.
         #expect(throws: KafkaError.self) { try first.save([name + "a": [partitions[0]: 1]]) }
-        #expect(try second.load(name + "a", partitions) == [partitions[0]: 8, partitions[1]: 0])
-        #expect(try second.load(name + "b", partitions) == [partitions[0]: 0, partitions[1]: 9])
+        #expect(try second.load(name + "a", in: partitions) == [partitions[0]: 8, partitions[1]: 0])
+        #expect(try second.load(name + "b", in: partitions) == [partitions[0]: 0, partitions[1]: 9])
         first.close()
         second.close()
         _ = try admin.deleteTopics([name], timeout: farDeadline)

@@ -98,7 +98,7 @@ final class CallbackBench: Sendable {
     final class Positions: CallbackPositions {
         let saved = Box<[String: [TopicPartition: Int64]]>([:])
 
-        func load(_ receiver: String, _ partitions: [TopicPartition]) throws(KafkaError) -> [TopicPartition: Int64] {
+        func load(_ receiver: String, in partitions: [TopicPartition]) throws(KafkaError) -> [TopicPartition: Int64] {
             saved.withLock { saved in
                 var starts: [TopicPartition: Int64] = [:]
                 for partition in partitions { starts[partition] = saved[receiver]?[partition] ?? 0 }
@@ -106,7 +106,7 @@ final class CallbackBench: Sendable {
             }
         }
 
-        func save(_ receiver: String, _ offsets: [TopicPartition: Int64]) throws(KafkaError) {
+        func save(_ receiver: String, at offsets: [TopicPartition: Int64]) throws(KafkaError) {
             saved.withLock { $0[receiver, default: [:]].merge(offsets) { $1 } }
         }
     }

@@ -206,7 +206,7 @@ import Webhooks
     @Test func whatRetentionTookIsCountedAndTheRestComes() throws {
         let server = try ReceivingServer(Self.taken)
         let positions = CallbackBench.Positions()
-        try positions.save("orders", [TopicPartition(topic: CallbackBench.topics.results, partition: 0): 0])
+        try positions.save("orders", at: [TopicPartition(topic: CallbackBench.topics.results, partition: 0): 0])
         let bench = try CallbackBench([], positions: positions)
         try bench.publish(0..<100)
         bench.results.remove(before: 60, of: 0)
