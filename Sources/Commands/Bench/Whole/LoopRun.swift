@@ -100,7 +100,7 @@ struct LoopRun {
 
     /// Waits until `reading` is at least `count`. Whenever it has not changed for a while, the worker's clock is moved on: what it waits for may
     /// be a moment, such as the next commit, or the next attempt of a call.
-    private func wait(for goal: String, until count: UInt64, movingOn: Bool, _ reading: () -> UInt64) throws {
+    private func wait(for goal: String, until count: UInt64, movingOn: Bool, reading: () -> UInt64) throws {
         var (known, isToMove, end) = (reading(), movingOn, MonotonicTime.now().advanced(by: Self.stillness))
         while known < count {
             if isToMove {
