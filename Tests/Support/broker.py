@@ -11,7 +11,10 @@ from script import NAME, ROOT
 
 SCRIPT = next(path for path in (ROOT.parent / "shared/kafka/kafka", ROOT / "Deploy/kafka") if path.exists())
 # The tools that Deploy/kafka knows by their class alone.
-CLASSES = {"acls": "org.apache.kafka.tools.AclCommand", "console-producer": "org.apache.kafka.tools.ConsoleProducer"}
+CLASSES = {
+    "acls": "org.apache.kafka.tools.AclCommand", "console-producer": "org.apache.kafka.tools.ConsoleProducer",
+    "delete-records": "org.apache.kafka.tools.DeleteRecordsCommand",
+}
 LIMIT = 600  # seconds for a start, which may have a release to get
 
 
@@ -25,7 +28,9 @@ class Broker:
         self.folder = pathlib.Path(folder)
         self.environment = os.environ | (environment or {})
         # No node is thought lost because the machine is busy.
-        settings, port, self.addresses = {"broker.session.timeout.ms": 60000} | (settings or {}), 0, {}
+        settings, self.addresses = {"broker.session.timeout.ms": 60000} | (settings or {}), {}
+        # A free port of the system's choice is one that it may give to a client a moment later.
+        port = free_port(10 * nodes)
         if listeners:
             port = free_port(2 + len(listeners))
             bound = {"PLAINTEXT": port, "CONTROLLER": port + 1} | {name: port + 2 + number for number, name in enumerate(listeners)}

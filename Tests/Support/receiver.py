@@ -103,7 +103,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         do, wait, retry_after = told.next()
         entry = {
             "id": self.headers.get("webhook-id"), "time": time.time(), "type": self.headers.get("Content-Type"),
-            "verified": self.verify(told.secrets, body), "event": self.event(body), "taken": do == "take", "do": do,
+            "verified": self.verify(told.secrets, body), "event": self.event(body), "taken": do in ("take", "large"), "do": do,
             "body": body.decode(errors="replace"), "path": self.path}
         with told.lock:
             told.came.append(entry)

@@ -17,8 +17,10 @@ final class FeedAudience: Sendable {
 
     let owner: Owner
     let kinds: [String]
+    /// True if a filter leaves something out.
+    private let isFiltered: Bool
     /// Nil lets everything through. Matching parses the result, so it is done behind the reading.
-    private let matcher: Mutex<ResultMatcher>?
+    private let matcher: Mutex<ResultMatcher?>
 
     /// The audience of a call by a publisher.
     ///
@@ -31,7 +33,8 @@ final class FeedAudience: Sendable {
             owner = Owner(tenant: publisher.tenant, source: publisher.source)
         }
         kinds = query.kinds
-        matcher = query.filter.map { Mutex(ResultMatcher($0)) }
+        isFiltered = query.filter != nil
+        matcher = Mutex(query.filter.map { ResultMatcher($0) })
     }
 
     /// True for a result that the reader may see, of a kind that it wants. It is quick, and looks at no filter.
@@ -41,11 +44,11 @@ final class FeedAudience: Sendable {
     }
 
     /// The room of a reading that is narrowed then.
-    func room(for room: FeedRoom) -> FeedRoom { matcher == nil ? room : Self.wideRoom }
+    func room(for room: FeedRoom) -> FeedRoom { isFiltered ? Self.wideRoom : room }
 
     /// Leaves of a reading from a place what the filter lets through, as far as there is room for it.
     func narrow(_ reading: FeedReading, from places: FeedPlaces, to room: FeedRoom) -> FeedReading {
-        guard matcher != nil else { return reading }
+        guard isFiltered else { return reading }
         var (found, byteCount, passed) = ([FeedRecord](), 0, places)
         for record in reading.records {
             if isMatch(record) {
@@ -62,6 +65,6 @@ final class FeedAudience: Sendable {
 
     private func isMatch(_ record: FeedRecord) -> Bool {
         let (line, time) = (record.line, record.timestamp)
-        return matcher?.withLock { $0.matches(line.span, writtenAt: time) } ?? true
+        return matcher.withLock { $0?.matches(line.span, writtenAt: time) ?? true }
     }
 }

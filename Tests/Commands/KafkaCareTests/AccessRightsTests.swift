@@ -103,7 +103,7 @@ import Testing
         let rights = AccessRights(of: .callbacks, by: Self.terms())
         let topics = Topics()
         #expect(rights.operation(onGroup: "g") == nil && rights.operation(onGroup: "pushfan-callbacks") == .read)
-        let receivers = rights.entries.filter { $0.isPrefix }
+        let receivers = rights.entries.filter { $0.isPrefix && $0.resource == .group }
         #expect(receivers == [.init(resource: .group, name: "pushfan-callback-", isPrefix: true, operations: [.read])])
         let writers = AccessRole.allCases.filter {
             AccessRights(of: $0, by: Self.terms()).operations(onTopic: topics.callbackReplays).contains(.write)

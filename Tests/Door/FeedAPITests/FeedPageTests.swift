@@ -105,7 +105,7 @@ import Testing
             seen += answers.ids
             answers = stage.get("?after=\(answers.cursor)\(query)")
         }
-        #expect(seen.sorted() == (0..<10).map { "r\($0 * 3)" }.sorted())
+        #expect(seen.sorted() == (0..<10).map { "r\($0 * 3)" }.sorted(), "\(answers.text)")
     }
 
     @Test func linesHaveTheCursorInAHeaderField() {
