@@ -67,8 +67,10 @@ threading.Thread(target=follow, args=[cursor], daemon=True).start()
 for first in range(0, COUNT, 100):
     orders = [{"id": f"order-{number}", "audience": {"users": [f"user-{number % 100}"]}, "message": {"title": "Shipped"}}
               for number in range(first, min(first + 100, COUNT))]
-    while any(item["status"] in (503, 504) for item in (items := publish(first, orders))):
-        time.sleep(1)  # the same batch under the same key: what was written is not sent twice
+    items = publish(first, orders)
+    while any(item["status"] in (503, 504) for item in items):
+        time.sleep(1)
+        items = publish(first, orders)  # the same batch under the same key: what was written is not sent twice
     if refused := [item for item in items if item["status"] != 202]:
         raise SystemExit(f"not published: {refused[:3]}")
 while min(len(found) for found in heard.values()) < COUNT:

@@ -61,6 +61,13 @@ class Broker:
         if done.returncode:
             raise AssertionError(f"kafka {command}: {pathlib.Path(f'{self.folder}.log').read_text()[-2000:]}")
 
+    def resume(self):
+        """Starts again what was killed. On a busy machine Kafka may end while it starts, when it waits for its own controller."""
+        for _ in range(2):
+            with contextlib.suppress(AssertionError):
+                return self.call("resume")
+        return self.call("resume")
+
     def stop(self):
         self.call("stop")
 
