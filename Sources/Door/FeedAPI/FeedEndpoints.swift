@@ -6,11 +6,8 @@ import ResultFeed
 
 /// Answers calls for results. Waits for nothing.
 package struct FeedEndpoints: Sendable {
-    /// The longest time for which results are sought for a call that does not wait.
+    /// The longest time for which a place is sought, and for which results are for a call that does not wait.
     private static let patience = Duration.seconds(5)
-
-    /// Milliseconds after which no record is written yet.
-    private static let century: Int64 = 3_155_760_000_000
 
     let readers: FeedReaders
     private let now: @Sendable () -> MonotonicTime
@@ -48,47 +45,61 @@ package struct FeedEndpoints: Sendable {
             let audience = try FeedAudience(query, for: call.publisher)
             guard call.operation == .listResults || call.request.method != "HEAD" else { return call.answer(EventFrames.head) }
             guard let feed = readers.feed else { throw .stopping }
+            let end = query.start == .end ? feed.end : nil
+            // Costs nothing where the end is known.
+            if let end, call.operation == .listResults { return FeedPage(query, answer: call.answer).end(at: end, isAtEnd: true) }
+            let number = try reserve(for: call, isFiltered: query.filter != nil)
+            let beginning = Beginning(call: call, query: query, audience: audience, number: number)
             switch query.start {
-            case .places(let places): begin(call, as: query, for: audience, from: places)
+            case .places(let places): begin(beginning, from: places)
+            case .time(let time): find(time, in: feed, for: beginning)
             case .end:
-                if let places = feed.end { return beginNow(call, as: query, for: audience, at: places) }
-                // The topic was not read before. Kafka knows its end.
-                feed.findPlaces(since: wall() + Self.century) { found in
-                    switch found {
-                    case .failure(let failure): call.refuse(failure.problem)
-                    case .success(let places): beginNow(call, as: query, for: audience, at: places)
-                    }
-                }
-            case .time(let time):
-                feed.findPlaces(since: time) { found in
-                    switch found {
-                    case .failure(let failure): call.refuse(failure.problem)
-                    case .success(let places): begin(call, as: query, for: audience, from: places)
-                    }
-                }
+                // The topic was not read before where the end is not known. Kafka knows it.
+                if let end { begin(beginning, from: end) } else { find(.max, in: feed, for: beginning) }
             }
         } catch {
             call.refuse(error)
         }
     }
 
-    /// Begins a stream at the end of the topic, or answers a call with that place, whatever it would wait.
-    private func beginNow(_ call: FeedCall, as query: FeedQuery, for audience: FeedAudience, at places: FeedPlaces) {
-        guard call.operation == .listResults else { return begin(call, as: query, for: audience, from: places) }
-        FeedPage(query, answer: call.answer).end(at: places, isAtEnd: true)
+    /// A call that has a place among all that are held.
+    private struct Beginning: Sendable {
+        let call: FeedCall
+        let query: FeedQuery
+        let audience: FeedAudience
+        let number: Int
     }
 
-    private func begin(_ call: FeedCall, as query: FeedQuery, for audience: FeedAudience, from places: FeedPlaces) {
-        let isHeld = call.operation == .followResults || query.wait > 0
-        let number: Int
+    private func reserve(for call: FeedCall, isFiltered: Bool) throws(APIProblem) -> Int {
         do throws(CallerShares.Refusal) {
-            number = try readers.reserve(for: isHeld ? call.claimant : nil)
+            return try readers.reserve(for: call.claimant, isFiltered: isFiltered)
         } catch {
-            return call.refuse(error.problem(after: 5000))
+            throw error.problem(after: 5000)
         }
+    }
+
+    private func find(_ time: Int64, in feed: any FeedReader, for beginning: Beginning) {
+        let deadline = now().advanced(by: Self.patience)
+        feed.findPlaces(since: time, while: { [now] in now() < deadline }) { found in
+            switch found {
+            case .success(let places): begin(beginning, from: places)
+            case .failure(let failure):
+                beginning.call.refuse(failure.problem)
+                readers.remove(beginning.number)
+            }
+        }
+    }
+
+    private func begin(_ beginning: Beginning, from places: FeedPlaces) {
+        let (call, query, number) = (beginning.call, beginning.query, beginning.number)
         switch call.operation {
         case .listResults:
             let page = FeedPage(query, answer: call.answer)
+            if query.start == .end {
+                // The place of now is the answer, whatever the call would wait.
+                page.end(at: places, isAtEnd: true)
+                return readers.remove(number)
+            }
             if query.wait > 0 {
                 page.keep(
                     call.holding { [readers] problem in
@@ -97,10 +108,12 @@ package struct FeedEndpoints: Sendable {
                     })
             }
             let wait = query.wait > 0 ? Duration.seconds(query.wait) : Self.patience
-            readers.begin(number, by: page, for: audience, from: places, until: now().advanced(by: wait))
+            readers.begin(number, by: page, for: beginning.audience, from: places, until: now().advanced(by: wait))
         case .followResults:
-            let sink = call.stream(EventFrames.head) { [readers] in readers.remove(number) }
-            readers.begin(number, by: FeedStream(sink, from: places), for: audience, from: places)
+            let stream = FeedStream(
+                from: places, opening: { [readers] in call.stream(EventFrames.head) { readers.remove(number) } },
+                refusing: { call.refuse($0) })
+            readers.begin(number, by: stream, for: beginning.audience, from: places)
         }
     }
 }

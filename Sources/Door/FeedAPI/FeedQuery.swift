@@ -77,7 +77,7 @@ struct FeedQuery: Sendable {
     private static func kinds(in text: String?) throws(APIProblem) -> [String] {
         let words = text?.byteParts(between: ",").map(String.init) ?? ["final", "outcome"]
         guard words.allSatisfy(kinds.contains) else { throw .invalid("kinds has words of \(kinds.joined(separator: ", ")).") }
-        return words
+        return kinds.filter(words.contains)
     }
 
     /// Reads the language of lists, as far as results alone can answer it.

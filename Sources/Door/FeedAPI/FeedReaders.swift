@@ -16,6 +16,8 @@ final class FeedReaders: Sendable {
     private static let pause: Int64 = 1_000_000_000
     /// Silence after which a stream gets its cursor, in nanoseconds.
     private static let silence: Int64 = 15_000_000_000
+    /// The most calls and streams of one key that have a filter: each reads every result that concerns it by itself.
+    static let filterLimit = 64
     /// The room of the common reading.
     private static let common = FeedRoom(records: 10_000, bytes: 8 << 20)
 
@@ -35,14 +37,18 @@ final class FeedReaders: Sendable {
     private struct State {
         var feed: (any FeedReader)?
         var readers: [Int: Reader] = [:]
-        /// The holders of places, also for readers that are just beginning. Nil for one that takes none.
-        var claimants: [Int: Claimant?] = [:]
+        /// The holders of places, also for readers that are just beginning.
+        var claimants: [Int: Claimant] = [:]
+        /// The readers that have a filter, by key.
+        var filtered: [String: Set<Int>] = [:]
         var lastNumber = 0
         var front = FeedFront()
         /// Readers that have no room, or whose reading failed, and the time at which each tries again.
         var due: [Int: MonotonicTime] = [:]
         var hasNews = false
         var isFrontReading = false
+        /// The time before which they do not read together, after a failure.
+        var nextFrontReading = MonotonicTime.past
         var nextReview = MonotonicTime.past
         var isStopped = false
 
@@ -72,14 +78,19 @@ final class FeedReaders: Sendable {
 
     // MARK: Readers
 
-    /// A number for a reader that will begin. It takes one of the places of a claimant, where there is one.
-    func reserve(for claimant: Claimant?) throws(CallerShares.Refusal) -> Int {
-        if let claimant, let refusal = held.take(for: claimant) { throw refusal }
-        return state.withLock { state -> Int in
+    /// A number for a reader that will begin. It takes one of the places of a claimant until it is removed.
+    func reserve(for claimant: Claimant, isFiltered: Bool) throws(CallerShares.Refusal) -> Int {
+        if let refusal = held.take(for: claimant) { throw refusal }
+        let number = state.withLock { state -> Int? in
+            if isFiltered, state.filtered[claimant.keyID, default: []].count >= Self.filterLimit { return nil }
             state.lastNumber += 1
-            state.claimants[state.lastNumber] = .some(claimant)
+            state.claimants[state.lastNumber] = claimant
+            if isFiltered { state.filtered[claimant.keyID, default: []].insert(state.lastNumber) }
             return state.lastNumber
         }
+        if let number { return number }
+        held.giveBack(of: claimant)
+        throw .share
     }
 
     /// Begins to read, unless the number was removed before.
@@ -100,13 +111,16 @@ final class FeedReaders: Sendable {
 
     /// Forgets a reader, and gives its place back.
     func remove(_ number: Int) {
-        let claimant = state.withLock { state -> Claimant?? in
+        let claimant = state.withLock { state -> Claimant? in
             state.front.remove(number)
             state.due[number] = nil
             state.readers[number] = nil
-            return state.claimants.removeValue(forKey: number)
+            guard let claimant = state.claimants.removeValue(forKey: number) else { return nil }
+            state.filtered[claimant.keyID]?.remove(number)
+            if state.filtered[claimant.keyID]?.isEmpty == true { state.filtered[claimant.keyID] = nil }
+            return claimant
         }
-        if let claimant = claimant ?? nil { held.giveBack(of: claimant) }
+        if let claimant { held.giveBack(of: claimant) }
     }
 
     /// Notes that there are new results. Waits for nothing.
@@ -148,7 +162,10 @@ final class FeedReaders: Sendable {
         guard let (feed, reader) = found else { return }
         guard let room = reader.taker.room else { return postpone(number, until: now()) }
         let audience = reader.audience
-        feed.read(from: reader.places, room: audience.room(for: room), where: { audience.concerns($0) }) { [self] result in
+        let isWaiting: @Sendable () -> Bool = { [self] in state.withLock { $0.readers[number] != nil } }
+        feed.read(
+            from: reader.places, room: audience.room(for: room), while: isWaiting, where: { audience.concerns($0) }
+        ) { [self] result in
             switch result {
             case .success(let reading):
                 take(audience.narrow(reading, from: reader.places, to: room), by: number, with: reader.taker)
@@ -182,13 +199,17 @@ final class FeedReaders: Sendable {
 
     /// Reads once for all readers that have all there is.
     private func readFront() {
+        let time = now()
         let found = state.withLock { state -> (any FeedReader, FeedPlaces)? in
-            guard state.hasNews, !state.isFrontReading, let feed = state.feed, let places = state.front.places else { return nil }
+            guard state.hasNews, time >= state.nextFrontReading, !state.isFrontReading, let feed = state.feed,
+                let places = state.front.places
+            else { return nil }
             (state.hasNews, state.isFrontReading) = (false, true)
             return (feed, places)
         }
         guard let (feed, places) = found else { return }
-        feed.read(from: places, room: Self.common, where: { _ in true }) { [self] result in
+        feed.read(from: places, room: Self.common, while: { true }, where: { _ in true }) { [self] result in
+            let time = now()
             let concerned = state.withLock { state -> [Int: FeedPlaces] in
                 state.isFrontReading = false
                 let concerned: [Int: FeedPlaces]
@@ -196,8 +217,10 @@ final class FeedReaders: Sendable {
                 case .success(let reading):
                     concerned = state.front.advance(from: places, by: reading)
                     if !reading.isAtEnd { state.hasNews = true }
-                // Their places stay until there is news again.
-                case .failure(.unreachable): concerned = [:]
+                // Their places stay, and they try together.
+                case .failure(.unreachable), .failure(.full):
+                    concerned = [:]
+                    (state.hasNews, state.nextFrontReading) = (true, time.advanced(byNanoseconds: Self.pause))
                 // Each hears of it by its own reading.
                 case .failure: concerned = state.front.removeAll()
                 }

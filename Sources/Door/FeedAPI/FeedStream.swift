@@ -12,53 +12,102 @@ final class FeedStream: FeedTaker {
     /// The results of one reading, and the bytes after which it has no further one.
     private static let reading = FeedRoom(records: 500, bytes: 64 << 10)
 
-    private let sink: any EventSink
-    /// The cursor that its client has.
-    private let cursor: Mutex<String>
-
-    /// A stream that begins with its cursor.
-    init(_ sink: any EventSink, from places: FeedPlaces) {
-        self.sink = sink
-        let text = places.text
-        cursor = Mutex(text)
-        sink.write(EventFrames.beginning + Self.event(of: text))
+    private enum Phase {
+        /// Nothing was read yet.
+        case new(open: @Sendable () -> any EventSink, refuse: @Sendable (APIProblem) -> Void)
+        case open(any EventSink)
+        case over
     }
 
-    var room: FeedRoom? { sink.pendingByteCount <= Self.pendingLimit ? Self.reading : nil }
+    private struct State {
+        var phase: Phase
+        /// The place of the cursor that its client has.
+        var places: FeedPlaces
+    }
+
+    /// Held while a sink is opened or written to, so that its cursors keep their order. What a sink calls at its end takes other locks.
+    private let state: Mutex<State>
+
+    /// A stream that begins with its cursor once it can be read from there. Before that it can be refused.
+    init(
+        from places: FeedPlaces, opening open: @escaping @Sendable () -> any EventSink,
+        refusing refuse: @escaping @Sendable (APIProblem) -> Void
+    ) {
+        state = Mutex(State(phase: .new(open: open, refuse: refuse), places: places))
+    }
+
+    var room: FeedRoom? {
+        guard case .open(let sink) = state.withLock({ $0.phase }) else { return Self.reading }
+        return sink.pendingByteCount <= Self.pendingLimit ? Self.reading : nil
+    }
 
     func take(_ reading: FeedReading) -> Bool {
-        guard !reading.records.isEmpty else { return true }
-        let text = reading.places.text
-        cursor.withLock { $0 = text }
-        var frames: [UInt8] = []
-        for (index, record) in reading.records.enumerated() {
-            let isLast = index == reading.records.count - 1
-            frames += EventFrames.event("result", id: isLast ? text : nil, data: record.line)
+        write { places in
+            guard !reading.records.isEmpty else { return [] }
+            places = reading.places
+            let text = places.text
+            var frames: [UInt8] = []
+            for (index, record) in reading.records.enumerated() {
+                let isLast = index == reading.records.count - 1
+                frames += EventFrames.event("result", id: isLast ? text : nil, data: record.line)
+            }
+            return frames
         }
-        return sink.write(frames)
     }
 
     func take(_ failure: FeedFailure) -> Bool {
         switch failure {
-        case .unreachable, .full: return true
-        case .gone: sink.write(EventFrames.problem(failure.problem))
-        case .closed: break
+        case .unreachable, .full: return write { _ in [] }
+        case .gone: end(with: failure.problem, isSaid: true)
+        case .closed: end(with: failure.problem, isSaid: false)
         }
-        sink.end()
         return false
     }
 
-    /// Sends a comment, or the cursor where that has moved: a client that hears of no result for days must not keep one that expires.
+    /// Sends a comment, or the cursor where that has moved on: a client that hears of no result for days must not keep one that expires.
     func rest(at places: FeedPlaces) -> Bool {
-        let text = places.text
-        let isNews = cursor.withLock { cursor -> Bool in
-            defer { cursor = text }
-            return cursor != text
+        write { last in
+            // Results may have come since the place was noted.
+            guard places != last, places.covers(last) else { return EventFrames.comment }
+            last = places
+            return Self.event(of: places)
         }
-        return sink.write(isNews ? Self.event(of: text) : EventFrames.comment)
     }
 
-    func end(at places: FeedPlaces, isAtEnd: Bool) { sink.end() }
+    func end(at places: FeedPlaces, isAtEnd: Bool) { end(with: .stopping, isSaid: false) }
 
-    private static func event(of cursor: String) -> [UInt8] { EventFrames.event("cursor", id: cursor, data: Array("{}".utf8)) }
+    /// Writes frames, behind the first cursor where there is none yet. Returns false once the client has gone.
+    private func write(_ frames: (_ places: inout FeedPlaces) -> [UInt8]) -> Bool {
+        state.withLock { state in
+            let (sink, beginning): (any EventSink, [UInt8])
+            switch state.phase {
+            case .over: return false
+            case .open(let known): (sink, beginning) = (known, [])
+            case .new(let open, _):
+                (sink, beginning) = (open(), EventFrames.beginning + Self.event(of: state.places))
+                state.phase = .open(sink)
+            }
+            let bytes = beginning + frames(&state.places)
+            return bytes.isEmpty || sink.write(bytes)
+        }
+    }
+
+    /// Ends the stream, behind an event where the problem is said. One that was not opened is refused.
+    private func end(with problem: APIProblem, isSaid: Bool) {
+        let phase = state.withLock { state in
+            defer { state.phase = .over }
+            return state.phase
+        }
+        switch phase {
+        case .over: return
+        case .new(_, let refuse): refuse(problem)
+        case .open(let sink):
+            if isSaid { sink.write(EventFrames.problem(problem)) }
+            sink.end()
+        }
+    }
+
+    private static func event(of places: FeedPlaces) -> [UInt8] {
+        EventFrames.event("cursor", id: places.text, data: Array("{}".utf8))
+    }
 }

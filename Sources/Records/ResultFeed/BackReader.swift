@@ -20,6 +20,8 @@ final class BackReader {
     /// The time between two tries after a failure.
     private static let pause: DispatchTimeInterval = .seconds(1)
     private static let maximumSliceCount = 4
+    /// The most times that are sought in a turn, so that readers have theirs.
+    private static let maximumSearchCount = 16
     private static let sliceTime: Int64 = 200_000_000
     /// The bytes that a partition gives at a time.
     private static let portion = 256 << 10
@@ -41,7 +43,7 @@ final class BackReader {
     /// Serves until the feed is closed. After a failure it tries by itself, so that readers hear of the end of it.
     func run() {
         while true {
-            admit(within: waiting.isEmpty ? (hasFailed ? Self.pause : Self.idle) : .seconds(0))
+            admit(within: waiting.isEmpty && searches.isEmpty ? (hasFailed ? Self.pause : Self.idle) : .seconds(0))
             if memory.isClosed { return failAll(with: .closed) }
             guard hasFailed || !waiting.isEmpty || !searches.isEmpty else {
                 (reader, slices) = (nil, [])
@@ -90,18 +92,19 @@ final class BackReader {
     /// Answers whom it can, and reads one slice for the reader who has waited longest.
     private func takeTurn() throws(KafkaError) {
         forgetSlices()
+        dropThoseWhoLeft()
         waiting = waiting.compactMap { serveFromSlices($0) }
         guard hasFailed || !waiting.isEmpty || !searches.isEmpty else { return }
-        let deadline = ContinuousClock.now + configuration.patience
         let reader = try openReader()
         let bounds = try reader.bounds(of: configuration.topic, timeout: configuration.patience)
         forgetSlices(beyond: bounds)
-        try answerSearches(in: bounds, by: reader, until: deadline)
+        try answerSearches(in: bounds, by: reader)
+        memory.note(partitionCount: bounds.count)
         let windows = memory.windows
         waiting = waiting.compactMap { settle($0, bounds: bounds, windows: windows) }
         guard let first = waiting.first else { return }
         let missing = first.findMissing(in: bounds, besides: windows)
-        guard let slice = try read(missing, of: bounds.count, by: reader, until: deadline) else { return }
+        guard let slice = try read(missing, of: bounds.count, by: reader) else { return }
         waiting.removeFirst()
         if slices.count == Self.maximumSliceCount { slices.removeFirst() }
         slices.append(Slice(records: slice, time: .now()))
@@ -132,21 +135,39 @@ final class BackReader {
         }
     }
 
-    private func answerSearches(
-        in bounds: [Range<Int64>], by reader: RangeReader, until deadline: ContinuousClock.Instant
-    ) throws(KafkaError) {
-        let groups = Dictionary(grouping: searches) { max(0, $0.time) }
-        var found: [Int64: FeedPlaces] = [:]
-        let ends = bounds.map(\.upperBound)
-        for time in groups.keys {
-            var offsets = bounds.map(\.lowerBound)
-            if time > 0 {
-                offsets = try reader.offsets(since: time, of: configuration.topic, ends: ends, timeout: deadline - .now)
-            }
-            found[time] = FeedPlaces(Dictionary(uniqueKeysWithValues: offsets.enumerated().map { (Int32($0), $1) }))
+    /// Lets go of those whose callers wait no more.
+    private func dropThoseWhoLeft() {
+        waiting = waiting.filter { request in
+            let isWaiting = request.isWaiting()
+            if !isWaiting { answer(request, with: .failure(.full)) }
+            return isWaiting
         }
-        searches = []
-        for (time, group) in groups { for search in group { answer(search, with: .success(found[time] ?? FeedPlaces())) } }
+        searches = searches.filter { search in
+            let isWaiting = search.isWaiting()
+            if !isWaiting { answer(search, with: .failure(.full)) }
+            return isWaiting
+        }
+    }
+
+    /// Answers the first who seek a time, each as soon as it is found. The others have the next turns.
+    private func answerSearches(in bounds: [Range<Int64>], by reader: RangeReader) throws(KafkaError) {
+        let deadline = ContinuousClock.now + configuration.patience
+        let ends = bounds.map(\.upperBound)
+        for time in FeedSearch.times(of: searches, most: Self.maximumSearchCount) {
+            let offsets: [Int64]
+            switch time {
+            case 0: offsets = bounds.map(\.lowerBound)
+            case .max: offsets = ends
+            default:
+                // Slow answers to many questions are no failure.
+                guard .now < deadline else { continue }
+                offsets = try reader.offsets(since: time, of: configuration.topic, ends: ends, timeout: configuration.patience)
+            }
+            let places = FeedPlaces(Dictionary(uniqueKeysWithValues: offsets.enumerated().map { (Int32($0), $1) }))
+            let found = searches.filter { $0.time == time }
+            searches.removeAll { $0.time == time }
+            for search in found { answer(search, with: .success(places)) }
+        }
     }
 
     /// Answers a reader without reading Kafka's records, or returns it as one that waits on.
@@ -189,7 +210,7 @@ final class BackReader {
     ///
     /// A gap before the first record of a range may be a mark of a transaction. Returns nil if retention has made one.
     private func read(
-        _ ranges: [Int32: Range<Int64>], of partitionCount: Int, by reader: RangeReader, until deadline: ContinuousClock.Instant
+        _ ranges: [Int32: Range<Int64>], of partitionCount: Int, by reader: RangeReader
     ) throws(KafkaError) -> RecentRecords? {
         let parts = ranges.sorted { $0.key < $1.key }.map { partition, offsets in
             RangeReader.Part(TopicPartition(topic: configuration.topic, partition: partition), offsets: offsets)
@@ -202,7 +223,7 @@ final class BackReader {
         var (byteCount, hasAny, isCut) = (0, false, false)
         let end = MonotonicTime.now() + Self.sliceTime
         let limit = configuration.sliceByteCount
-        let isComplete = try reader.read(parts, timeout: max(.milliseconds(100), deadline - .now)) {
+        let isComplete = try reader.read(parts, timeout: configuration.patience) {
             isCut || hasAny && MonotonicTime.now() >= end || memory.isClosed
         } perform: { index, record in
             guard !isCut else { return false }

@@ -15,6 +15,8 @@ final class FeedMemory: Sendable {
         var searches: [FeedSearch] = []
         /// The readers that lie back, those included that the thread has taken.
         var waitingCount = 0
+        /// True once Kafka has more partitions than are followed.
+        var hasMorePartitions = false
     }
 
     private let configuration: ResultFeed.Configuration
@@ -109,6 +111,11 @@ final class FeedMemory: Sendable {
     /// Makes room for another who waits.
     func noteAnswer() { state.withLock { $0.waitingCount -= 1 } }
 
+    /// Notes how many partitions Kafka has.
+    func note(partitionCount: Int) {
+        state.withLock { if $0.isOpen, partitionCount > $0.recent.windows.count { $0.hasMorePartitions = true } }
+    }
+
     /// The offsets that are held of each partition.
     var windows: [Range<Int64>] { state.withLock { $0.isOpen ? $0.recent.windows : [] } }
 
@@ -120,6 +127,24 @@ final class FeedMemory: Sendable {
             state.recent.begin(at: starts)
             state.problem = nil
         }
+    }
+
+    /// Returns true once where Kafka has more partitions than are followed.
+    func takeMorePartitions() -> Bool {
+        state.withLock { state in
+            defer { state.hasMorePartitions = false }
+            return state.hasMorePartitions
+        }
+    }
+
+    /// True if records or positions that come next leave out so many offsets of a partition, or more.
+    func hasGap(of width: Int64, before records: [FeedRecord], upTo positions: [Int32: Int64]) -> Bool {
+        state.withLock { $0.recent.hasGap(of: width, before: records, upTo: positions) }
+    }
+
+    /// True if a partition begins behind what was read of it.
+    func isOvertaken(by bounds: [Range<Int64>]) -> Bool {
+        state.withLock { zip($0.recent.windows, bounds).contains { $0.upperBound < $1.lowerBound } }
     }
 
     /// Lets readers read, since the end was reached.

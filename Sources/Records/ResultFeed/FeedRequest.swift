@@ -6,6 +6,8 @@ struct FeedRequest: Sendable {
     let onlyNamed: Bool
     let room: FeedRoom
     let isWanted: @Sendable (FeedRecord) -> Bool
+    /// False once the caller waits no more.
+    var isWaiting: @Sendable () -> Bool = { true }
     let then: @Sendable (Result<FeedReading, FeedFailure>) -> Void
 
     /// Names every partition that is read.
@@ -62,6 +64,24 @@ struct FeedRequest: Sendable {
 
 /// A question for the place of a time that waits for its answer.
 struct FeedSearch: Sendable {
+    /// Milliseconds since 1970 in whole seconds, so that those who ask at about the same time share an answer. `.max` is the end.
     let time: Int64
+    /// False once the caller waits no more.
+    let isWaiting: @Sendable () -> Bool
     let then: @Sendable (Result<FeedPlaces, FeedFailure>) -> Void
+
+    init(
+        time: Int64, while isWaiting: @escaping @Sendable () -> Bool = { true },
+        then: @escaping @Sendable (Result<FeedPlaces, FeedFailure>) -> Void
+    ) {
+        self.time = time == .max ? time : max(0, time) / 1000 * 1000
+        (self.isWaiting, self.then) = (isWaiting, then)
+    }
+
+    /// The first times of those that wait, each once.
+    static func times(of searches: [FeedSearch], most: Int) -> [Int64] {
+        var times: [Int64] = []
+        for search in searches where times.count < most && !times.contains(search.time) { times.append(search.time) }
+        return times
+    }
 }

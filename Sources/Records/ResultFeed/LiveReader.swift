@@ -14,6 +14,9 @@ struct LiveReader: Sendable {
     private static let refreshTimeout: Duration = .seconds(1)
     private static let pollInterval: Int64 = 1_000_000_000
     private static let readAhead = 32 << 20
+    /// The time after a look at a gap in which further ones are taken for marks of transactions, unless they are wide.
+    private static let gapInterval: Int64 = 5_000_000_000
+    private static let wideGap: Int64 = 1000
 
     let configuration: ResultFeed.Configuration
     let memory: FeedMemory
@@ -60,6 +63,7 @@ struct LiveReader: Sendable {
         var nextLook = MonotonicTime.now()
         var nextRefresh = nextLook.advanced(by: configuration.refreshInterval)
         var nextNews = nextLook
+        var nextGap = nextLook
         var (hasNews, isAtEnd) = (false, false)
         while !memory.isClosed {
             if !isAtEnd, reader.hasReachedEnd {
@@ -69,7 +73,15 @@ struct LiveReader: Sendable {
             let wait = hasNews ? min(Self.step, max(0, nextNews - .now())) : Self.step
             let batch = gather(from: reader, within: .nanoseconds(wait))
             if batch.isChanged {
-                guard memory.take(batch.records, upTo: reader.positions) else { return }
+                let positions = reader.positions
+                // A single offset that is left out is the mark of a transaction.
+                let width = MonotonicTime.now() >= nextGap ? 2 : Self.wideGap
+                if memory.hasGap(of: width, before: batch.records, upTo: positions) {
+                    // Opened again, the reader begins where the topic does, and memory as well.
+                    if isOvertaken() { return }
+                    nextGap = .now() + Self.gapInterval
+                }
+                guard memory.take(batch.records, upTo: positions) else { return }
                 hasNews = hasNews || !batch.records.isEmpty
             }
             if batch.isBroken { return }
@@ -83,7 +95,7 @@ struct LiveReader: Sendable {
                 if isBroken(byEventsOf: reader) { return }
                 nextLook = now + Self.pollInterval
             }
-            if now >= nextRefresh {
+            if memory.takeMorePartitions() || now >= nextRefresh {
                 if isBroken(byRefreshing: reader) { return }
                 nextRefresh = MonotonicTime.now().advanced(by: configuration.refreshInterval)
             }
@@ -130,6 +142,17 @@ struct LiveReader: Sendable {
             if error.isFatal { return true }
         }
         return false
+    }
+
+    /// True if retention has passed what was read, or that cannot be known.
+    private func isOvertaken() -> Bool {
+        do throws(KafkaError) {
+            let bounds = try RangeReader(configuration.kafka).bounds(of: configuration.topic, timeout: Self.openTimeout)
+            return memory.isOvertaken(by: bounds)
+        } catch {
+            memory.note(error)
+            return true
+        }
     }
 
     private func isBroken(byRefreshing reader: TopicReader) -> Bool {

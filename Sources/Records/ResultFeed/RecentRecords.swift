@@ -48,6 +48,9 @@ struct RecentRecords {
         }
     }
 
+    /// The records that a reading looks at under a lock before it lets others in.
+    static let scanLimit = 2000
+
     private let byteLimit: Int
     private var records = FIFO<FeedRecord>()
     /// The number of the first record. Each that arrives gets the next one.
@@ -115,7 +118,18 @@ struct RecentRecords {
         return true
     }
 
-    /// Reads from a place on.
+    /// True if records or positions that come next leave out so many offsets of a partition, or more.
+    func hasGap(of width: Int64, before records: [FeedRecord], upTo positions: [Int32: Int64]) -> Bool {
+        var next = parts.map(\.high)
+        let places = records.map { ($0.partition, $0.offset, $0.offset + 1) } + positions.map { ($0.key, $0.value, $0.value) }
+        return places.contains { partition, offset, behind in
+            guard next.indices.contains(Int(partition)) else { return false }
+            defer { next[Int(partition)] = behind }
+            return offset - next[Int(partition)] >= width
+        }
+    }
+
+    /// Reads from a place on. Where few records are wanted it ends behind many looks, and then it is not at the end.
     ///
     /// - Parameters:
     ///   - places: The place.
@@ -131,7 +145,9 @@ struct RecentRecords {
         var (taken, byteCount): ([FeedRecord], Int) = ([], 0)
         let end = firstNumber + records.count
         var number = begin.number
-        while number < end {
+        // A slice belongs to one thread, and is forgotten soon.
+        let limit = rule == .partly ? end : min(end, number + Self.scanLimit)
+        while number < limit {
             let record = records[number - firstNumber]
             if record.offset >= begin.offsets[Int(record.partition)], isWanted(record) {
                 guard taken.isEmpty || (taken.count < room.records && byteCount < room.bytes) else { break }

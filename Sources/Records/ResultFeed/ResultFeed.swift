@@ -18,8 +18,8 @@ public final class ResultFeed: Sendable {
 
         /// The most bytes of a slice that is read for those who lie back.
         var sliceByteCount = 4 << 20
-        /// The most readers that lie back at a time.
-        var maximumReaderCount = 2000
+        /// The most readers that lie back at a time. It is more than all whom a gateway holds, so that their shares say who is refused.
+        var maximumReaderCount = 8192
         /// The records, of all partitions together, that are read before the end at first.
         var earlierCount: Int64 = 2000
         /// The least time between two calls of `onNews`.
@@ -82,19 +82,42 @@ public final class ResultFeed: Sendable {
         where isWanted: @escaping @Sendable (FeedRecord) -> Bool,
         then: @escaping @Sendable (Result<FeedReading, FeedFailure>) -> Void
     ) {
+        read(FeedRequest(places: places, onlyNamed: onlyNamed, room: room, isWanted: isWanted, then: then))
+    }
+
+    /// Reads all partitions from a place on, for a caller who may stop to wait. Its turn is dropped then, and it hears `.full`.
+    ///
+    /// - Parameters:
+    ///   - places: The place.
+    ///   - room: What the reader has room for.
+    ///   - isWaiting: Whether the caller still waits. Called in a thread of the feed, and must not block.
+    ///   - isWanted: Whether a record is wanted, as for the other reading.
+    ///   - then: Called once, as that of the other reading.
+    public func read(
+        from places: FeedPlaces, room: FeedRoom, while isWaiting: @escaping @Sendable () -> Bool,
+        where isWanted: @escaping @Sendable (FeedRecord) -> Bool,
+        then: @escaping @Sendable (Result<FeedReading, FeedFailure>) -> Void
+    ) {
+        read(FeedRequest(places: places, onlyNamed: false, room: room, isWanted: isWanted, isWaiting: isWaiting, then: then))
+    }
+
+    private func read(_ request: FeedRequest) {
         start()
-        let request = FeedRequest(places: places, onlyNamed: onlyNamed, room: room, isWanted: isWanted, then: then)
-        if let answer = memory.answer(request) { then(answer) }
+        if let answer = memory.answer(request) { request.then(answer) }
     }
 
     /// Finds the place of the first records that were written at a time or later.
     ///
     /// - Parameters:
-    ///   - time: Milliseconds since 1970, or 0 for the first place that is left. After the last record, it is the end.
+    ///   - time: Milliseconds since 1970, rounded down to seconds. 0 is the first place that is left, and `.max` the end.
+    ///   - isWaiting: Whether the caller still waits. It hears `.full` otherwise.
     ///   - then: Called once, as that of `read`.
-    public func findPlaces(since time: Int64, then: @escaping @Sendable (Result<FeedPlaces, FeedFailure>) -> Void) {
+    public func findPlaces(
+        since time: Int64, while isWaiting: @escaping @Sendable () -> Bool = { true },
+        then: @escaping @Sendable (Result<FeedPlaces, FeedFailure>) -> Void
+    ) {
         start()
-        if let failure = memory.add(FeedSearch(time: time, then: then)) { then(.failure(failure)) }
+        if let failure = memory.add(FeedSearch(time: time, while: isWaiting, then: then)) { then(.failure(failure)) }
     }
 
     /// Ends all reading, and the threads. Who waits hears `.closed`, at the latest when a question to Kafka has ended.

@@ -19,6 +19,19 @@ import Testing
         #expect(stage.feed.readCount - before <= 4, "one reading for all, and those of one reader")
     }
 
+    @Test func aFailureOfAllIsTriedAgainOnceASecond() {
+        let stage = FeedStage()
+        let sinks = (0..<100).map { stage.follow(by: FeedStage.publisher("s\($0)", [.publish])).sink }
+        stage.turn()
+        stage.feed.fail(with: .full)
+        let before = stage.feed.readCount
+        stage.bring("a", source: "s7")
+        #expect(stage.feed.readCount - before == 1)
+        stage.feed.fail(with: nil)
+        stage.advance(seconds: 1)
+        #expect(ids(in: sinks[7].text) == ["a"])
+    }
+
     @Test func aKindThatNobodyWantsWakesNobody() {
         let stage = FeedStage()
         let sink = stage.follow("?kinds=outcome").sink

@@ -62,6 +62,12 @@ import Testing
         }
     }
 
+    @Test(arguments: [("interim,interim,interim", ["interim"]), ("interim,final,interim", ["final", "interim"])])
+    func kindsThatAreRepeatedCountOnce(text: String, kinds: [String]) throws {
+        let call = HTTPServerRequest(method: "GET", target: "/v1/results?kinds=\(text)")
+        #expect(try FeedQuery(call, of: .listResults, at: 0).kinds == kinds)
+    }
+
     @Test(arguments: [
         ("", ["final", "outcome"]), ("&kinds=interim", ["interim"]), ("&kinds=final,interim", ["final", "interim"]),
         ("&filter=state:failed", []), ("&filter=kind:outcome", ["outcome"]),
@@ -166,6 +172,40 @@ import Testing
         stage.bring("own")
         #expect(stage.endpoints.count == 0)
         #expect(stage.get("?after=\(stage.get().cursor)&wait=30").all.isEmpty, "the place is free again")
+    }
+
+    /// Also those that do not wait, as long as Kafka is asked for them.
+    @Test(arguments: ["?since=first", "?since=1h", "?after=\(FeedPlaces().text)"])
+    func whatIsReadFromKafkaHasShares(query: String) {
+        let stage = FeedStage(connections: 8)
+        stage.feed.hold()
+        let first = stage.get(query)
+        #expect(first.all.isEmpty && stage.get(query).last?.status == 429)
+        #expect(stage.get(query, by: FeedStage.reader).all.isEmpty, "another key has its own")
+        stage.feed.letGo()
+        #expect(first.last?.status == 200 && stage.get(query).last?.status == 200)
+    }
+
+    @Test func whoseTimeIsOverIsReadForNoMore() {
+        let stage = FeedStage()
+        stage.feed.hold()
+        let seeking = stage.get("?since=first")
+        let reading = stage.get("?after=\(FeedPlaces().text)")
+        stage.advance(seconds: 15)
+        #expect(reading.last?.status == 200)
+        #expect(stage.feed.letGo() == 2)
+        #expect(seeking.last?.status == 503 && reading.all.count == 1)
+        #expect(stage.get("?since=first").last?.status == 200)
+    }
+
+    @Test func aKeyHasSoManyFilteredReadersAndNoMore() {
+        let stage = FeedStage()
+        let query = "?after=\(stage.get().cursor)&wait=30"
+        let filtered = (0...FeedReaders.filterLimit).map { _ in stage.get("\(query)&filter=state:sent") }
+        #expect(filtered.last?.last?.status == 429 && filtered.dropLast().allSatisfy { $0.all.isEmpty })
+        #expect(stage.get(query).all.isEmpty && stage.get("\(query)&filter=state:sent", by: FeedStage.reader).all.isEmpty)
+        stage.bring("own")
+        #expect(stage.endpoints.count == 0 && stage.get("\(query)&filter=state:failed").all.isEmpty)
     }
 
     // MARK: Failures

@@ -11,10 +11,18 @@ import Testing
 
 /// Results that a test brings, in partitions of their own.
 final class ManualFeed: FeedReader {
+    private struct Wait {
+        let isWaiting: @Sendable () -> Bool
+        /// Is called with true for one who has left.
+        let end: @Sendable (Bool) -> Void
+    }
+
     private struct State {
         var partitions: [Int32: [FeedRecord]] = [0: [], 1: []]
         var failure: FeedFailure?
         var isKnown = true
+        /// Searches and readings that wait, where a test wants them to.
+        var waiting: [Wait]?
         var readCount = 0
         var isClosed = false
     }
@@ -32,6 +40,27 @@ final class ManualFeed: FeedReader {
     /// Does not know the topic yet.
     func forgetEnd() { state.withLock { $0.isKnown = false } }
 
+    /// Answers nothing from now on.
+    func hold() { state.withLock { $0.waiting = [] } }
+
+    /// Answers those who waited, and those who come from now on at once. Returns the number of those who have left.
+    @discardableResult
+    func letGo() -> Int {
+        let waiting = state.withLock { $0.waiting.take() } ?? []
+        return waiting.filter { wait in
+            let hasLeft = !wait.isWaiting()
+            wait.end(hasLeft)
+            return hasLeft
+        }.count
+    }
+
+    private func hold(while isWaiting: @escaping @Sendable () -> Bool, end: @escaping @Sendable (Bool) -> Void) -> Bool {
+        state.withLock { state in
+            state.waiting?.append(Wait(isWaiting: isWaiting, end: end))
+            return state.waiting != nil
+        }
+    }
+
     func add(_ json: String, to partition: Int32, at time: Int64) {
         state.withLock { state in
             let offset = Int64(state.partitions[partition]?.count ?? 0)
@@ -42,9 +71,15 @@ final class ManualFeed: FeedReader {
     }
 
     func read(
-        from places: FeedPlaces, room: FeedRoom, where isWanted: @escaping @Sendable (FeedRecord) -> Bool,
+        from places: FeedPlaces, room: FeedRoom, while isWaiting: @escaping @Sendable () -> Bool,
+        where isWanted: @escaping @Sendable (FeedRecord) -> Bool,
         then: @escaping @Sendable (Result<FeedReading, FeedFailure>) -> Void
     ) {
+        let isHeld = hold(while: isWaiting) { [self] hasLeft in
+            if hasLeft { return then(.failure(.full)) }
+            read(from: places, room: room, while: isWaiting, where: isWanted, then: then)
+        }
+        guard !isHeld else { return }
         let result = state.withLock { state -> Result<FeedReading, FeedFailure> in
             state.readCount += 1
             if let failure = state.failure { return .failure(failure) }
@@ -61,7 +96,15 @@ final class ManualFeed: FeedReader {
         then(result)
     }
 
-    func findPlaces(since time: Int64, then: @escaping @Sendable (Result<FeedPlaces, FeedFailure>) -> Void) {
+    func findPlaces(
+        since time: Int64, while isWaiting: @escaping @Sendable () -> Bool,
+        then: @escaping @Sendable (Result<FeedPlaces, FeedFailure>) -> Void
+    ) {
+        let isHeld = hold(while: isWaiting) { [self] hasLeft in
+            if hasLeft { return then(.failure(.full)) }
+            findPlaces(since: time, while: isWaiting, then: then)
+        }
+        guard !isHeld else { return }
         let result = state.withLock { state -> Result<FeedPlaces, FeedFailure> in
             if let failure = state.failure { return .failure(failure) }
             return .success(FeedPlaces(state.partitions.mapValues { Int64($0.prefix { $0.timestamp < time }.count) }))

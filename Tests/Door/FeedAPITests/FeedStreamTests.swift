@@ -65,6 +65,30 @@ import Testing
         #expect(Self.cursors(in: sink.text).count == 2)
     }
 
+    @Test func aPlaceBehindTheLastResultIsNoCursor() throws {
+        let sink = ManualSink()
+        let stream = FeedStream(from: FeedPlaces([0: 5, 1: 5]), opening: { sink }, refusing: { _ in })
+        #expect(stream.rest(at: FeedPlaces([0: 6, 1: 5])))
+        let before = sink.text
+        #expect(before.hasSuffix("id: \(FeedPlaces([0: 6, 1: 5]).text)\ndata: {}\n\n"))
+        #expect(stream.rest(at: FeedPlaces([0: 9, 1: 4])) && stream.rest(at: FeedPlaces([0: 6])))
+        #expect(sink.text == before + ":\n\n:\n\n")
+        #expect(stream.rest(at: FeedPlaces([0: 6, 1: 6])) && sink.text.hasSuffix("data: {}\n\n"))
+    }
+
+    @Test func aStreamThatKafkaKeepsWaitingIsOpenedByAndBy() {
+        let stage = FeedStage()
+        let cursor = stage.get().cursor
+        stage.feed.hold()
+        let (answers, sink) = stage.follow("?after=\(cursor)")
+        #expect(answers.all.isEmpty)
+        stage.advance(seconds: 15)
+        #expect(answers.all == [EventFrames.head] && sink.text.contains("id: \(cursor)"))
+        stage.feed.letGo()
+        stage.bring("a")
+        #expect(ids(in: sink.text) == ["a"])
+    }
+
     @Test func forASlowClientNothingIsQueuedAndNothingIsLost() {
         let stage = FeedStage()
         let sink = stage.follow().sink
@@ -88,11 +112,20 @@ import Testing
         #expect(stage.endpoints.count == 0 && stage.follow().answers.last?.status == 200)
     }
 
-    @Test func aStreamEndsBehindTheProblemOfItsCursor() {
+    @Test func aCursorThatHasExpiredBeginsNoStream() {
         let stage = FeedStage()
         let cursor = stage.get().cursor
         stage.feed.fail(with: .gone(first: FeedPlaces([0: 7])))
-        let sink = stage.follow("?after=\(cursor)").sink
+        let (answers, sink) = stage.follow("?after=\(cursor)")
+        #expect(answers.all.map(\.status) == [410] && answers.text.contains("cursor_expired"))
+        #expect(sink.text.isEmpty && stage.endpoints.count == 0)
+    }
+
+    @Test func aStreamEndsBehindTheProblemOfItsCursor() {
+        let stage = FeedStage()
+        let sink = stage.follow().sink
+        stage.feed.fail(with: .gone(first: FeedPlaces([0: 7])))
+        stage.bring("a")
         #expect(sink.text.contains("event: problem\ndata: {") && sink.text.contains("cursor_expired") && sink.isEnded)
         #expect(sink.text.contains(#""first":"\#(FeedPlaces([0: 7]).text)""#) && stage.endpoints.count == 0)
     }

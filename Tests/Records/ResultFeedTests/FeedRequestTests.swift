@@ -42,6 +42,12 @@ import Testing
         #expect(Self.make(offsets).findMissing(in: [0..<100, 0..<100], besides: [60..<90]) == missing)
     }
 
+    @Test func timesOfOneSecondAreSoughtOnceAndTheFirstToComeAreFirst() {
+        let searches = [5000, 5999, 4000, 0, .max, -7, 999, 9000].map { FeedSearch(time: $0, then: { _ in }) }
+        #expect(FeedSearch.times(of: searches, most: 16) == [5000, 4000, 0, .max, 9000])
+        #expect(FeedSearch.times(of: searches, most: 2) == [5000, 4000])
+    }
+
     @Test func memoryBehindTheEndIsOfATopicThatIsNoMore() {
         #expect(Self.make([0: 3]).findMissing(in: [0..<5], besides: [50..<90]) == [0: 3..<5])
         #expect(Self.make([0: 5]).findMissing(in: [0..<5], besides: [50..<90]).isEmpty)

@@ -76,11 +76,11 @@ import Testing
         try make()
         let producer = try Producer(kafka, transactionalID: nil)
         defer { producer.close(timeout: .seconds(5)) }
-        let start = Int64(Date().timeIntervalSince1970 * 1000) - 60_000
+        let start = (Int64(Date().timeIntervalSince1970) - 60) * 1000
         try write(0..<5, by: producer, at: start)
         let feed = openFeed()
         defer { feed.close() }
-        for (time, offset) in [(start, 0), (start + 1, 1), (start + 4000, 4), (start + 4001, 5), (-7, 0)] as [(Int64, Int64)] {
+        for (time, offset) in [(start, 0), (start + 1999, 1), (start + 4000, 4), (start + 5000, 5), (-7, 0)] as [(Int64, Int64)] {
             #expect(try feed.findPlaces(since: time).offsets == [0: offset])
         }
     }
@@ -106,6 +106,8 @@ import Testing
         try write(2..<5, by: other, to: 1)
         let places = onlyNamed ? FeedPlaces([0: 2, 1: 0]) : FeedPlaces([0: 2])
         #expect(try feed.readAll(3, from: places, onlyNamed: onlyNamed).map(\.key) == ["2", "3", "4"])
+        // Whoever reads it from Kafka has it followed at once.
+        #expect(eventually { feed.end?.offsets == [0: 2, 1: 3] })
     }
 
     @Test func aPlaceInATopicThatWasMadeAgainIsGoneAndReadingGoesOnAtItsBeginning() throws {

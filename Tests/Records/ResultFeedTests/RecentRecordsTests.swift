@@ -83,6 +83,29 @@ import Testing
         #expect(wanted.spots == [Spot(1, 11)] && wanted.isAtEnd && wanted.places == [0: 15, 1: 13])
     }
 
+    @Test func aReadingThatFindsLittleLetsOthersInAndGoesOn() throws {
+        var records = RecentRecords(byteLimit: .max)
+        records.begin(at: [0])
+        let count = Int64(RecentRecords.scanLimit) + 10
+        for offset in 0..<count { try #expect(records.take(makeRecord(0, offset))) }
+        let first = try #require(Self.read(records, from: [0: 0]) { $0.offset == count - 1 })
+        #expect(first.spots.isEmpty && !first.isAtEnd && first.places == [0: count - 10])
+        let second = try #require(Self.read(records, from: first.places) { $0.offset == count - 1 })
+        #expect(second.spots == [Spot(0, count - 1)] && second.isAtEnd && second.places == [0: count])
+        #expect(Self.read(records, from: [0: 0], by: .partly) { _ in false }?.isAtEnd == true, "a slice is read in one go")
+    }
+
+    /// The first partition is known to 15, and the second to 13.
+    @Test(
+        arguments: [
+            ([], [0: 15, 1: 13], false), ([15, 16], [0: 17], false), ([16], [0: 17], false), ([17], [0: 18], true),
+            ([15, 18], [0: 19], true), ([15], [0: 18], true), ([], [1: 15], true), ([], [2: 99], false),
+        ] as [([Int64], [Int32: Int64], Bool)])
+    func offsetsThatAreLeftOutAreAGap(offsets: [Int64], positions: [Int32: Int64], isGap: Bool) throws {
+        let next = try offsets.map { try makeRecord(0, $0) }
+        #expect(try Self.make().hasGap(of: 2, before: next, upTo: positions) == isGap)
+    }
+
     @Test func aRecordBeforeTheLastOneIsNotTaken() throws {
         var records = try Self.make()
         #expect(try !records.take(makeRecord(0, 14)) && !records.advance(0, to: 14) && !records.advance(2, to: 14))

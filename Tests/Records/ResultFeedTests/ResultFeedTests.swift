@@ -147,6 +147,30 @@ import Testing
         }
     }
 
+    @Test func whoWaitsNoMoreIsLetGoBeforeKafkaIsAsked() throws {
+        let stage = try Stage()
+        defer { stage.close() }
+        stage.cluster.setBroker(1, isUp: false)
+        let (reading, places) = (Answer<FeedReading>(), Answer<FeedPlaces>())
+        stage.feed.read(
+            from: FeedPlaces(), room: FeedRoom(records: 1, bytes: 1), while: { false }, where: { _ in true }, then: reading.note)
+        stage.feed.findPlaces(since: 1, while: { false }, then: places.note)
+        guard case .failure(.full) = try reading.wait(), case .failure(.full) = try places.wait() else {
+            Issue.record("their turns were kept")
+            return
+        }
+    }
+
+    @Test func manyTimesAreEachAnsweredInTheirTurns() throws {
+        let stage = try Stage()
+        defer { stage.close() }
+        try stage.write(30)
+        let answers = (1...40).map { _ in Answer<FeedPlaces>() }
+        for (second, answer) in answers.enumerated() { stage.feed.findPlaces(since: Int64(second) * 1000, then: answer.note) }
+        for answer in answers { _ = try answer.wait().get() }
+        #expect(answers.allSatisfy { $0.count == 1 })
+    }
+
     @Test func aClosedFeedAnswersEachReaderOnce() throws {
         let stage = try Stage { $0.patience = .milliseconds(500) }
         stage.cluster.setBroker(1, isUp: false)
