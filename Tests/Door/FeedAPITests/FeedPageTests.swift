@@ -48,7 +48,7 @@ import Testing
     ])
     func whatCannotBeUnderstoodIsNamed(query: String, words: String) {
         let answers = FeedStage().get(query)
-        #expect(answers.last?.status == 400 && answers.text.contains(words)
+        #expect(answers.last?.status == 400 && answers.text.contains(words), "\(answers.text)")
     }
 
     @Test(arguments: APIOperation.Feed.allCases) func theExamplesOfTheDescriptionAreTaken(operation: APIOperation.Feed) throws {
