@@ -38,8 +38,8 @@ extension SearchRow {
     /// True if it was given up as a dead letter, and has no result.
     package var isDeadLetter: Bool { result == nil && standing.map { $0.state == nil } ?? false }
 
-    /// The outcome, where its result is that of its only call, and `awaited` while a followed request may get one. Nil for any other: what is
-    /// told of several calls, and successes, are not in a list.
+    /// The outcome, where its result is that of its only call, and `awaited` while a followed request may get one. Nil for any other: outcomes
+    /// of several calls, and successes, are not in a list.
     private func outcomeState(at now: Int64) -> OutcomeState? {
         if let result, result.kind == "final" {
             let isFollowed = result.state == ResultState.sent.rawValue && result.followedCount > 0
