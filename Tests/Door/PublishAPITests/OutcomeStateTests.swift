@@ -208,6 +208,22 @@ import Testing
         #expect(stage.get("a").text.contains(#""state":"delivered","#))
     }
 
+    /// The result and its search lie before the outcome, and the answer of the search comes after it. A repetition is no result that counts.
+    @Test(arguments: [false, true]) func anOutcomeThatComesBeforeTheSearchAnswersCounts(isRepeated: Bool) throws {
+        let stage = LookupStage()
+        stage.records.withLock { $0 = #"{"id":"a","source":"shop"}"# }
+        let result = try final(2)
+        stage.trace.withLock { $0 = .final(result, outcomes: .init(found: [], areWhole: true)) }
+        stage.holdsSearches.withLock { $0 = true }
+        let answers = stage.get("a?at=requests/1/7&wait=outcome")
+        if isRepeated { bring(try LookupResults.record("sameID", of: "a"), to: stage) }
+        bring(try outcome("failed no_target", of: 0, origin: Self.place.replacing("7", with: "8")), to: stage)
+        for call in 0..<2 { bring(try outcome("sent", of: call), to: stage) }
+        #expect(answers.all.isEmpty)
+        stage.endSearches()
+        #expect(answers.all.count == 1 && answers.text.contains(#""state":"delivered","#), "\(answers.text)")
+    }
+
     @Test(arguments: ["a", "a?life=true"]) func aRequestThatOnlyItsResultsShowHasItsOutcome(path: String) throws {
         let stage = LookupStage()
         let results = [try final(1), try outcome("failed no_target", of: 0)]
@@ -233,6 +249,25 @@ import Testing
             #expect(store.count == count, "at \(moment)")
         }
         #expect(store[keys[0]] == nil && store[keys[1]] == nil && store.resultByteCount == 0)
+    }
+
+    /// Whatever outcomes come before a result: they end nothing, are bounded, and leave with the request or with a result that is the last word.
+    @Test func outcomesWithoutAResultAreBounded() throws {
+        var store = PublishedRequests()
+        let owner = RequestOwner(source: "shop", tenant: nil)
+        let keys = ["a", "b"].map {
+            store.add(PublishedRequest(id: $0, owner: owner, acceptedAt: 0, expiresAt: 2_000_000), at: 0)
+        }
+        for call in 0..<Awaited.maximumOutcomeCount + 10 { store.take(try outcome("sent", of: call), at: 1) }
+        let kept = store.resultByteCount
+        #expect(kept > 0 && kept <= Awaited.maximumOutcomeCount * 128)
+        _ = store.find("x", for: LookupStage.publisher, at: 2_599_999)
+        #expect(store[keys[0]]?.ending == nil && store.count == 2, "it has not ended")
+        let last = try LookupResults.record("sent", of: "a")
+        store.take(last, at: 2_599_999)
+        #expect(store.resultByteCount == last.json.count)
+        _ = store.find("x", for: LookupStage.publisher, at: 3_199_999)
+        #expect(store.count == 0 && store.resultByteCount == 0 && store[keys[1]] == nil)
     }
 
     /// A hub that never tells an outcome, or tells a thousand, leaves no more than is allowed.

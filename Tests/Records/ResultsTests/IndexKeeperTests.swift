@@ -1,5 +1,6 @@
 import Delivery
 import Foundation
+import GroupPositions
 import Kafka
 import Publishing
 import PushModel
@@ -38,6 +39,28 @@ import Testing
             // A query meanwhile reads the topic.
             try stage.expectSameAnswers(keeper, isKept: nil)
             #expect(eventually { stage.isCurrent(keeper) && FileManager.default.fileExists(atPath: stage.file) })
+        }
+    }
+
+    /// What an index has of a followed request is told, though no broker says whether more outcomes came, or knows no topic.
+    @Test(arguments: [true, false]) func aTracedResultThatTheIndexHasNeedsNoBroker(isAway: Bool) throws {
+        let final = #""kind":"final","state":"sent","followed":true,"targets":{"accepted":2}"#
+        for members in [final, #""kind":"outcome","state":"sent","sends":[{"index":0}]"#] {
+            try stage.write(#"{"request_id":"followed",\#(members)}"#)
+        }
+        try stage.keeping { keeper in
+            #expect(eventually { stage.isCurrent(keeper) })
+            let answer = try stage.trace("followed", with: keeper, isAway: isAway)
+            guard case .final(let result, nil, let outcomes?) = answer else {
+                Issue.record("\(answer)")
+                return
+            }
+            #expect(result.state == "sent" && outcomes.found.count == 1)
+            guard isAway else { return }
+            #expect(!outcomes.areWhole, "more may have come")
+            #expect(throws: JobFailure.self, "nothing is known of another") {
+                try stage.trace("other", with: keeper, isAway: true)
+            }
         }
     }
 
@@ -185,6 +208,31 @@ private final class KeeperStage {
             count += 1
         }
         try producer.flush(timeout: farDeadline)
+    }
+
+    /// Writes one result, now.
+    func write(_ json: String) throws {
+        let producer = try Producer(kafka, transactionalID: nil)
+        defer { producer.close(timeout: .zero) }
+        let topic = try producer.topic(named: topics.results)
+        try producer.produce(to: topic, partition: 0, key: nil, value: json.utf8Span.span, timestamp: context().now())
+        count += 1
+        try producer.flush(timeout: farDeadline)
+    }
+
+    /// Searches a request by a kept index, where no broker answers or the topic is not there.
+    func trace(_ id: String, with keeper: IndexKeeper, isAway: Bool) throws -> ResultTracer.Answer {
+        var context = context()
+        if isAway {
+            context.kafka = KafkaConfiguration(bootstrapServers: "127.0.0.1:1")
+            context.timeout = .milliseconds(1)
+        } else {
+            context.topics.results += "-missing"
+        }
+        let terms = GroupTerms(kafka: context.kafka, group: "tracers", topics: context.topics, start: .safe)
+        let request = TracedRequest(
+            id: id, place: nil, writtenAt: context.now(), isRepetition: false, isOwn: { _ in true })
+        return try ResultTracer(context, terms: terms, keeper: keeper).trace(request, until: Deadline(after: farDeadline))
     }
 
     /// Runs a keeper on a thread of its own while `body` runs.

@@ -22,9 +22,10 @@ import Testing
     }
 
     private static func json(
-        _ row: SearchRow, revealing names: [String] = [], isPayloadVisible: Bool = true, isSought: Bool = false
+        _ row: SearchRow, revealing names: [String] = [], isPayloadVisible: Bool = true, isSought: Bool = false,
+        at now: Int64 = published
     ) throws -> [String: Any] {
-        let bytes = row.json(revealing: names, isPayloadVisible: isPayloadVisible, isSought: isSought)
+        let bytes = row.json(revealing: names, isPayloadVisible: isPayloadVisible, isSought: isSought, at: now)
         return try #require(try JSONSerialization.jsonObject(with: Data(bytes)) as? [String: Any])
     }
 
@@ -40,8 +41,9 @@ import Testing
         #expect(to["kind"] as? String == "users" && to["count"] as? Int == 3 && to["text"] as? String == "3 users")
         #expect((to["names"] as? [String] ?? []) == shown ?? [] && hidden["title"] == nil)
         #expect(
-            !String(decoding: Self.row(Self.three).json(revealing: given, isPayloadVisible: false), as: UTF8.self).contains(
-                "Lunch"))
+            !String(
+                decoding: Self.row(Self.three).json(revealing: given, isPayloadVisible: false, at: Self.published), as: UTF8.self
+            ).contains("Lunch"))
         let whole = try Self.json(Self.row(Self.three))
         #expect((whole["to"] as? [String: Any])?["names"] as? [String] == ["alice", "bob", "carol"])
         #expect(whole["title"] as? String == "Lunch")
@@ -60,6 +62,22 @@ import Testing
             #"{"request_id":"r-1","kind":"\#(kind)","state":"\#(state)","error":{"code":"\#(code)"},"targets":{"planned":\#(planned)}}"#
         row.result = ResultRecord(json: Array(json.utf8), partition: 0, offset: 0, timestamp: 0)
         let shown = try Self.json(row)
+        #expect(shown["outcome_state"] as? String == word && shown["state"] as? String == state)
+    }
+
+    /// `sent` is not the last word of a followed request, as long as an outcome may come.
+    @Test(
+        arguments: [
+            ("final", "sent", #","followed":true"#, 0, "awaited"), ("final", "sent", "", 0, nil),
+            ("final", "partial", #","followed":true"#, 0, nil), ("interim", "sent", #","followed":true"#, 0, nil),
+            ("final", "sent", #","followed":true"#, RequestStory.longestOutcome - 1, "awaited"),
+            ("final", "sent", #","followed":true"#, RequestStory.longestOutcome, nil),
+        ] as [(String, String, String, Int64, String?)])
+    func aFollowedRequestAwaitsItsOutcome(kind: String, state: String, members: String, after: Int64, word: String?) throws {
+        var row = Self.row(Self.three)
+        let json = #"{"request_id":"r-1","kind":"\#(kind)","state":"\#(state)","targets":{"accepted":1}\#(members)}"#
+        row.result = ResultRecord(json: Array(json.utf8), partition: 0, offset: 0, timestamp: Self.published)
+        let shown = try Self.json(row, at: Self.published + after)
         #expect(shown["outcome_state"] as? String == word && shown["state"] as? String == state)
     }
 
@@ -104,6 +122,6 @@ import Testing
         #expect(json["labels"] as? [String: String] == ["campaign": "mlb"] && json["to"] == nil && json["match"] == nil)
         #expect(json["finished_at"] as? String == "2026-11-21T12:00:00.200Z" && json["source"] as? String == "app")
         #expect((json["result"] as? [String: Any])?["request_id"] as? String == "r-1")
-        #expect(!row.json(revealing: [], isPayloadVisible: true).contains(0x0A), "a row has one line")
+        #expect(!row.json(revealing: [], isPayloadVisible: true, at: Self.published).contains(0x0A), "a row has one line")
     }
 }

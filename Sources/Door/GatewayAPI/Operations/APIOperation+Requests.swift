@@ -73,7 +73,9 @@ extension APIOperation {
             (
                 "outcome_state",
                 JSONSchema.words(OutcomeState.allCases.map(\.rawValue))
-                    .described("What the hub told later of its only call, if it reached not every device.")
+                    .described(
+                        "What the hub told later of its only call, if it reached not every device. `awaited` for 70 minutes from any "
+                            + "other result of a followed request: the request itself has what was told since.")
             ),
             (
                 "to",

@@ -28,6 +28,12 @@ package struct PublishedRequest: Sendable {
         package let awaitsUntil: Timestamp
     }
 
+    /// A call that an outcome is of: the record that it names, if it names one, and the call's index.
+    private struct Call: Hashable, Sendable {
+        let record: StoredPlace?
+        let index: Int64
+    }
+
     package enum Standing: Sendable, Equatable {
         /// Handed to Kafka, which has not said that it has it.
         case unconfirmed
@@ -73,6 +79,8 @@ package struct PublishedRequest: Sendable {
     package private(set) var ending: Ending?
     /// The outcomes of its followed calls, by the index of each.
     private var outcomes: [Int64: RequestStory.Outcome] = [:]
+    /// Outcomes that came before the final result that counts. A search finds that later if it was written before anybody listened here.
+    private var early: [Call: RequestStory.Outcome] = [:]
     /// True if a search found its final result, and did not come to the end of those that may be outcomes.
     private var lacksOutcomes = false
     private(set) var searched = ResultSearch.nowhere
@@ -135,7 +143,7 @@ package struct PublishedRequest: Sendable {
     }
 
     /// The bytes of its results, as they count for what is kept.
-    package var resultByteCount: Int { (ending?.json.count ?? 0) + outcomes.count * Self.outcomeByteCount }
+    package var resultByteCount: Int { (ending?.json.count ?? 0) + (outcomes.count + early.count) * Self.outcomeByteCount }
 
     /// The bytes of an outcome that is kept.
     private static let outcomeByteCount = 128
@@ -162,15 +170,29 @@ package struct PublishedRequest: Sendable {
             followedCount: min(Int(clamping: followed), Awaited.maximumOutcomeCount),
             awaitsUntil: Timestamp(milliseconds: result.timestamp).adding(milliseconds: RequestStory.longestOutcome))
         if !result.repeatsItsID { takePlace(of: result) }
+        guard !result.isRepetition else { return true }
+        for (call, outcome) in early { _ = count(outcome, of: call) }
+        early = [:]
         return true
     }
 
-    /// Takes the outcome of a followed call. That of another record with the same id is of another call.
+    /// Takes the outcome of a call. Which calls are followed, and of which record, the final result says.
     private mutating func takeOutcome(_ result: ResultRecord) -> Bool {
-        guard result.kind == "outcome", let ending, outcomes.count < ending.followedCount, let call = result.call,
-            outcomes[call] == nil, result.origin == nil || result.origin?.record == place?.record
+        guard result.kind == "outcome", let index = result.call else { return false }
+        let call = Call(record: result.origin?.record, index: index)
+        let outcome = RequestStory.Outcome(state: result.state, code: result.errorCode)
+        guard ending?.isRepetition ?? true else { return count(outcome, of: call) }
+        guard early.count < Awaited.maximumOutcomeCount, early[call] == nil else { return false }
+        early[call] = outcome
+        return true
+    }
+
+    /// Counts the outcome of a followed call. That of another record with the same id is of another call.
+    private mutating func count(_ outcome: RequestStory.Outcome, of call: Call) -> Bool {
+        guard let ending, outcomes.count < ending.followedCount, outcomes[call.index] == nil,
+            call.record == nil || call.record == place?.record
         else { return false }
-        outcomes[call] = RequestStory.Outcome(state: result.state, code: result.errorCode)
+        outcomes[call.index] = outcome
         return true
     }
 

@@ -203,7 +203,8 @@ extension CallerFilter {
     /// A row of a list as a publisher may see it.
     fileprivate func item(_ row: SearchRow, for publisher: Publisher) -> [UInt8] {
         row.json(
-            revealing: meaning.givenNames, isPayloadVisible: publisher.scopes.contains(.payload), isSought: isSought)
+            revealing: meaning.givenNames, isPayloadVisible: publisher.scopes.contains(.payload), isSought: isSought,
+            at: now)
     }
 
     /// Adds the order of a list, and how the filter was understood.

@@ -174,7 +174,7 @@ package struct PublishedRequests: Sendable {
             guard entry.request.take(result) else { return }
             let awaited = entry.request.awaitsOutcomeUntil.flatMap { $0 > now ? $0.adding(milliseconds: age) : nil }
             if let awaited, entry.leavesAt.map({ awaited > $0 }) ?? true { (entry.leavesAt, leavesAt) = (awaited, awaited) }
-            entry.endedAt = awaited == nil ? now : nil
+            entry.endedAt = entry.request.ending != nil && awaited == nil ? now : nil
             entry.endingNumber = number
             party = entry.request.party
             difference = (entry.request.resultByteCount - before.0, (entry.isEnded ? 1 : 0) - before.1, before.2)

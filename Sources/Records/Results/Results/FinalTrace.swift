@@ -1,16 +1,28 @@
 import Kafka
 import Publishing
 import PushModel
+import Replay
+import ResultQuery
 
 /// The final results of one request among records that are read in any order, and the one that counts.
 struct FinalTrace {
+    /// A call that an outcome is of: the record that it names, and the call's index.
+    private struct Call: Hashable {
+        let record: RecordPlace?
+        let index: Int64
+    }
+
     private let id: [UInt8]
     /// True for a result of the request. Others may have published under its id.
     private let isOwn: (ResultRecord) -> Bool
     /// The final result, unless it only says that the id came before.
     private(set) var final: ResultRecord?
-    /// The outcomes of calls that were followed, at most as many as are awaited.
-    private(set) var outcomes: [ResultRecord] = []
+    /// The record that the final result is of, if it names it.
+    private var record: RecordPlace?
+    /// The outcomes of calls, each once, at most as many as are awaited.
+    private var outcomes: [Call: ResultRecord] = [:]
+    /// The number of those that are of the record of the final result: others are of another record with the same id.
+    private var ownOutcomeCount = 0
     /// The oldest final result that only says that the id came before.
     private(set) var repetition: ResultRecord?
     /// The number of records that were read.
@@ -24,7 +36,7 @@ struct FinalTrace {
     /// True if the final result is known, and the outcome of each call that is followed, or no more is to come.
     var isComplete: Bool {
         guard let final else { return false }
-        return outcomes.count >= min(final.followedCount, Int64(Awaited.maximumOutcomeCount)) || hasAllOutcomes(at: newest)
+        return ownOutcomeCount >= min(final.followedCount, Int64(Awaited.maximumOutcomeCount)) || hasAllOutcomes(at: newest)
     }
 
     /// True if the final result is known, and what was written at a moment came too late to be an outcome.
@@ -35,7 +47,8 @@ struct FinalTrace {
     /// The answer, or nil while no final result was found. `isWhole` says that all results that may be its outcomes were read.
     func answer(isWhole: Bool) -> ResultTracer.Answer? {
         guard let final else { return nil }
-        let outcomes = ResultTracer.Outcomes(found: outcomes, areWhole: isWhole || isComplete)
+        let found = outcomes.values.sorted { ResultRecord.isOlder($0, than: $1) }
+        let outcomes = ResultTracer.Outcomes(found: found, areWhole: isWhole || isComplete)
         return .final(final, repetition: repetition, outcomes: final.followedCount > 0 ? outcomes : nil)
     }
 
@@ -56,11 +69,30 @@ struct FinalTrace {
 
     mutating func take(_ result: ResultRecord) {
         guard isOwn(result) else { return }
-        if result.kind == "outcome", outcomes.count < Awaited.maximumOutcomeCount { outcomes.append(result) }
-        guard result.kind == "final" else { return }
+        switch result.kind {
+        case "outcome": takeOutcome(result)
+        case "final": takeFinal(result)
+        default: return
+        }
+        ownOutcomeCount = outcomes.keys.count { $0.record == record }
+    }
+
+    private mutating func takeOutcome(_ result: ResultRecord) {
+        var document = JSONDocument()
+        guard outcomes.count < Awaited.maximumOutcomeCount, document.readResult(result.json.span), let index = document.call
+        else { return }
+        let call = Call(record: RecordPlace(document, originOf: document.root), index: index)
+        // A call that is told twice counts once.
+        outcomes[call] = outcomes[call] ?? result
+    }
+
+    private mutating func takeFinal(_ result: ResultRecord) {
         if !result.repeatsItsID {
             // The newest counts, as in a life.
-            if final.map({ ResultRecord.isOlder($0, than: result) }) ?? true { final = result }
+            guard final.map({ ResultRecord.isOlder($0, than: result) }) ?? true else { return }
+            var document = JSONDocument()
+            final = result
+            record = document.readResult(result.json.span) ? RecordPlace(document, originOf: document.root) : nil
         } else if repetition.map({ ResultRecord.isOlder(result, than: $0) }) ?? true {
             repetition = result
         }

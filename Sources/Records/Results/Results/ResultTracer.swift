@@ -91,7 +91,7 @@ package final class ResultTracer {
 
     /// Searches until the deadline.
     ///
-    /// - Throws: Kafka does not answer, or does not allow it.
+    /// - Throws: Kafka does not answer, or does not allow it, and the index has no final result.
     package func trace(_ request: TracedRequest, until deadline: Deadline) throws(JobFailure) -> Answer {
         var trace = FinalTrace(of: request.id, isOwn: request.isOwn)
         let isIndexed = take(from: keeper, of: request, into: &trace)
@@ -106,6 +106,8 @@ package final class ResultTracer {
             }
             return try search(for: request, isIndexed: isIndexed, with: &trace, until: deadline)
         } catch {
+            // A result that is in hand counts, whatever else could not be read.
+            if let answer = trace.answer(isWhole: false) { return answer }
             throw .kafka(error, .read(topic: context.topics.results))
         }
     }
@@ -137,7 +139,7 @@ package final class ResultTracer {
     ) throws(KafkaError) -> Answer {
         let topic = context.topics.results
         guard case .existing(let count)? = try admin.describe(topics: [topic], timeout: context.timeout).topics.first, count > 0
-        else { return .unknown }
+        else { return trace.answer(isWhole: false) ?? .unknown }
         let now = context.now()
         let written = min(request.writtenAt, now).addingSaturated(-BackwardScan.disorder)
         // An index has what is older.

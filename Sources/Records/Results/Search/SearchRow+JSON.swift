@@ -10,10 +10,11 @@ extension SearchRow {
     ///   - names: The names that the searcher gave, which are shown in any case.
     ///   - isPayloadVisible: The title and all names are shown.
     ///   - isSought: A user, a device or a word is sought, so that the row says how sure it is.
+    ///   - now: The moment of the list, in milliseconds since 1970.
     /// - Returns: The object.
-    package func json(revealing names: [String], isPayloadVisible: Bool, isSought: Bool = false) -> [UInt8] {
+    package func json(revealing names: [String], isPayloadVisible: Bool, isSought: Bool = false, at now: Int64) -> [UInt8] {
         var object = JSONObject([
-            "id": id, "state": state, "outcome_state": outcomeState?.rawValue,
+            "id": id, "state": state, "outcome_state": outcomeState(at: now)?.rawValue,
             "published_at": Timestamp(milliseconds: publishedAt).text, "finished_at": finishedAt,
         ])
         if let audience = facts?.audience {
@@ -37,8 +38,13 @@ extension SearchRow {
     /// True if it was given up as a dead letter, and has no result.
     package var isDeadLetter: Bool { result == nil && standing.map { $0.state == nil } ?? false }
 
-    /// The outcome, where its result is that of its only call. Nil for any other: outcomes of several calls are not in a list.
-    private var outcomeState: OutcomeState? {
+    /// The outcome, where its result is that of its only call, and `awaited` while a followed request may get one. Nil for any other: outcomes
+    /// of several calls, and successes, are not in a list.
+    private func outcomeState(at now: Int64) -> OutcomeState? {
+        if let result, result.kind == "final" {
+            let isFollowed = result.state == ResultState.sent.rawValue && result.followedCount > 0
+            return isFollowed && now < result.timestamp.addingSaturated(RequestStory.longestOutcome) ? .awaited : nil
+        }
         var document = JSONDocument()
         guard let result, result.kind == "outcome", document.readResult(result.json.span),
             let targets = document.member("targets", of: document.root), document.integer("planned", of: targets) == 1

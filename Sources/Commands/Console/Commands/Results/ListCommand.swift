@@ -63,10 +63,11 @@ enum ListCommand {
     ) throws(CommandFailure) {
         let rows = invocation.isNewestFirst ? rows.reversed() : rows
         let format = invocation.arguments.has("json") ? .ndjson : invocation.arguments.format()
-        let times = RowTimes(zone: format == .table ? invocation.zone : nil, now: invocation.surroundings.now())
+        let now = invocation.surroundings.now()
+        let times = RowTimes(zone: format == .table ? invocation.zone : nil, now: now)
         try invocation.streams.out(
             format, RowTable.of(rows, times: times, isCut: format == .table),
-            rows.map { $0.json(revealing: [], isPayloadVisible: true, isSought: filter.isAboutRequests) })
+            rows.map { $0.json(revealing: [], isPayloadVisible: true, isSought: filter.isAboutRequests, at: now) })
     }
 }
 
