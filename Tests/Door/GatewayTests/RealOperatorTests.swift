@@ -176,7 +176,7 @@ final class House {
                 $1
             }
         try stage.register("bob")
-        try stage.startWorker()
+        _ = try stage.startProbedWorker()
         gateway = try stage.startGateway(with: environment)
         guard hasState else { return }
         let isCurrent = try eventually { member("index", try get("/v1/status"))?["state"] as? String == "current" }
