@@ -160,22 +160,20 @@ extension ReceiverDesk {
     }
 
     /// The places from which more may be read of a topic. Empty if none may.
-    func places(of topic: String) -> FeedPlaces {
-        var places = FeedPlaces()
-        for (place, partition) in partitions where place.topic == topic && partition.hasRoom {
-            places.offsets[place.partition] = partition.next
-        }
-        return places
-    }
+    func places(of topic: String) -> FeedPlaces { partitions.places(of: topic) }
 
     /// The room for further results, or nil where there is none. Many are read at a time, for those that lie far back are costly to find.
     var room: FeedRoom? {
-        let free = 2 * receiver.inFlight + Self.mostRetries - records.count
-        guard stop == nil, free > 0, records.readyCount <= receiver.inFlight + Self.stock, records.retryCount < Self.mostRetries,
-            records.byteCount < Self.mostBytes
-        else { return nil }
-        return FeedRoom(records: free, bytes: Self.mostBytes - records.byteCount)
+        guard stop == nil, !isFull, records.readyCount <= receiver.inFlight + Self.stock else { return nil }
+        return FeedRoom(records: mostRecords - records.count, bytes: Self.mostBytes - records.byteCount)
     }
+
+    /// True if the memory has no place for another result.
+    private var isFull: Bool {
+        records.count >= mostRecords || records.retryCount >= Self.mostRetries || records.byteCount >= Self.mostBytes
+    }
+
+    private var mostRecords: Int { 2 * receiver.inFlight + Self.mostRetries }
 
     /// Takes in what was read of a topic, unless the partitions have changed since `series` was asked for.
     mutating func offer(_ reading: FeedReading, of topic: String, series: Int) {
@@ -224,26 +222,19 @@ extension ReceiverDesk {
     }
 
     /// The records between what is done with and the end of a topic.
-    func distance(to end: FeedPlaces, of topic: String) -> Int64 {
-        partitions.reduce(0) { sum, entry in
-            guard entry.key.topic == topic, let end = end.offsets[entry.key.partition] else { return sum }
-            return sum + max(0, end - entry.value.ledger.lowWaterMark)
-        }
-    }
+    func distance(to end: FeedPlaces, of topic: String) -> Int64 { partitions.distance(to: end, of: topic) }
 
     /// The offsets to save that were not saved yet.
     mutating func takeOffsets() -> [TopicPartition: Int64] {
-        var offsets: [TopicPartition: Int64] = [:]
-        guard isUnsaved else { return offsets }
+        guard isUnsaved else { return [:] }
         isUnsaved = false
-        for place in partitions.keys { offsets[place] = partitions[place]?.takeUnsaved() }
-        return offsets
+        return partitions.takeUnsaved()
     }
 
     /// Has all offsets saved once more, because they could not be, or were saved long ago.
     mutating func forgetSaved() {
         isUnsaved = true
-        for place in partitions.keys { partitions[place]?.forgetSaved() }
+        partitions.forgetSaved()
     }
 }
 
@@ -306,7 +297,11 @@ extension ReceiverDesk {
         case .retry(let wait): records.wait(number, until: now + wait * 1_000_000)
         case .exhausted, .expires: giveUp(number, because: .gaveUp)
         }
-        giveUpHolders(of: entry.place)
+        for place in partitions.keys { giveUpHolder(of: place) }
+        // Those that failed must not have all the room.
+        if isFull, entry.attempts >= Self.patience, let longest = records.longestFailing(after: Self.patience) {
+            giveUpHolder(longest)
+        }
         return verdict
     }
 
@@ -359,14 +354,21 @@ extension ReceiverDesk {
         if partitions[entry.place]?.hasRoom == false { version += 1 }
         partitions[entry.place]?.finish(entry.record.offset)
         isUnsaved = true
-        giveUpHolders(of: entry.place)
+        giveUpHolder(of: entry.place)
     }
 
-    /// Gives up the first result of a partition where it has failed often, keeps all behind it from being read, and others were taken since.
-    private mutating func giveUpHolders(of place: TopicPartition) {
+    /// Gives up the result for which the first one of a partition waits, if that keeps all behind it from being read.
+    private mutating func giveUpHolder(of place: TopicPartition) {
         guard let ledger = partitions[place]?.ledger, !ledger.hasRoom,
-            let number = records.number(at: ledger.lowWaterMark, in: place), let entry = records[number], entry.isRetry,
-            entry.attempts >= Self.patience, let failure = entry.firstFailure, limits.circuit.hasSucceeded(since: failure)
+            let first = records.number(at: ledger.lowWaterMark, in: place), let number = records.head(of: first)
+        else { return }
+        giveUpHolder(number)
+    }
+
+    /// Gives up a result that has failed often, if others were taken since.
+    private mutating func giveUpHolder(_ number: Int) {
+        guard let entry = records[number], entry.isRetry, entry.attempts >= Self.patience, let failure = entry.firstFailure,
+            limits.circuit.hasSucceeded(since: failure)
         else { return }
         giveUp(number, because: .heldUpOthers)
     }

@@ -195,6 +195,69 @@ import Webhooks
         #expect(world.desk.records.retryCount >= ReceiverDesk.mostRetries && world.desk.records.readyCount < 350)
         #expect(world.desk.room == nil && world.desk.records.count <= 1_200)
         #expect(world.desk.state(now: world.now) == "running")
+        // None has failed often enough to be given up.
+        #expect(world.desk.takeUntaken().isEmpty)
+    }
+
+    @Test(arguments: [false, true]) func resultsThatAreNeverTakenDoNotFillTheRoomForLong(_ areBehindOne: Bool) throws {
+        var world = DeskWorld(try sampleReceiver())
+        for offset in Int64(0)..<2_200 {
+            let isPoison = offset % 2 == 0
+            let request = areBehindOne && isPoison ? "poison" : nil
+            world.wanted[0, default: [:]][offset] = try sample(offset, request: request)
+        }
+        world.ends[0] = 2_200
+        world.give(0)
+        let begin = world.now
+        var taken = 0
+        var reasons: Set<UntakenResult.Reason> = []
+        for _ in 0..<50_000 where taken < 1_100 {
+            world.read()
+            for call in world.start() {
+                let isPoison = call.record.offset % 2 == 0
+                world.end(call.number, status: isPoison ? 422 : 200)
+                if !isPoison { taken += 1 }
+            }
+            for letter in world.desk.takeUntaken() {
+                #expect(letter.attempts >= ReceiverDesk.patience)
+                reasons.insert(letter.reason)
+                world.desk.noteWritten(letter.number)
+            }
+            world.pass()
+        }
+        #expect(taken == 1_100 && reasons == [.heldUpOthers])
+        #expect(areBehindOne || world.now < begin + 3_600_000_000_000)
+    }
+
+    @Test func nothingIsGivenUpForRoomWhileNoResultIsTaken() throws {
+        var world = try DeskWorld(sampleReceiver(), results: 2_000)
+        let end = world.now + 36_000_000_000_000
+        while world.now < end {
+            world.read()
+            for call in world.start() { world.end(call.number, status: 500) }
+            world.pass()
+        }
+        #expect(world.desk.takeUntaken().isEmpty)
+    }
+
+    @Test func aResultBehindOneOfAnotherTopicIsNotHeldUpForLong() throws {
+        var world = DeskWorld(try sampleReceiver())
+        let replays = TopicPartition(topic: "replays", partition: 0)
+        world.desk.give(replays, from: 0)
+        let replayed = FeedReading(records: [try sample(0, request: "q")], places: FeedPlaces([0: 1]), isAtEnd: true)
+        world.desk.offer(replayed, of: replays.topic, series: world.desk.series)
+        world.wanted[0] = [0: try sample(0, request: "q"), 20_000: try sample(20_000)]
+        for offset in stride(from: Int64(100), to: 20_000, by: 100) { world.wanted[0]?[offset] = try sample(offset) }
+        world.ends[0] = 20_001
+        world.give(0)
+        var letters: [UntakenResult] = []
+        for _ in 0..<5_000 where letters.isEmpty {
+            world.read()
+            for call in world.start() { world.end(call.number, status: call.record.requestID == "q" ? 500 : 200) }
+            letters = world.desk.takeUntaken()
+            world.pass()
+        }
+        #expect(letters.map(\.place) == [replays] && letters.map(\.reason) == [.heldUpOthers])
     }
 
     @Test func whileTheCircuitIsOpenNothingButProbesCountsAsAnAttempt() throws {
