@@ -178,7 +178,6 @@ extension ReceiverDesk {
     /// Takes in what was read of a topic, unless the partitions have changed since `series` was asked for.
     mutating func offer(_ reading: FeedReading, of topic: String, series: Int) {
         guard series == self.series else { return }
-        version += 1
         isUnsaved = true
         var full: Set<Int32> = []
         for record in reading.records where !full.contains(record.partition) {

@@ -19,6 +19,8 @@ final class CallbackInbox: Sendable {
         let source: CallbackSource
         /// The number of the desk's partitions when it began.
         let series: Int
+        /// The version of the desk when it began.
+        let version: Int
         /// The number of the news that were known when it began.
         let newsCount: Int
         let result: Result<FeedReading, FeedFailure>

@@ -131,13 +131,15 @@ extension ReceiverPort {
                 continue
             }
             (isReading, lastSource) = (true, source)
-            let (number, series, name, choice) = (number, desk.series, name, choice)
+            let (number, series, version, name, choice) = (number, desk.series, desk.version, name, choice)
             feeds[source.rawValue].read(
                 from: places, onlyNamed: true, room: room,
                 where: { record in source == .results ? choice.wants(record) : record.key == name },
                 then: { result in
                     inbox.put(
-                        .read(number, .init(source: source, series: series, newsCount: newsCount, result: result)))
+                        .read(
+                            number,
+                            .init(source: source, series: series, version: version, newsCount: newsCount, result: result)))
                 })
             return
         }
@@ -151,7 +153,7 @@ extension ReceiverPort {
         case .success(let found):
             desk.offer(found, of: topic, series: reading.series)
             guard found.isAtEnd, reading.series == desk.series else { return }
-            ends[reading.source.rawValue] = (desk.version, reading.newsCount)
+            ends[reading.source.rawValue] = (reading.version, reading.newsCount)
             readMoment = now + Self.readPause
         case .failure(.gone(let first)):
             guard reading.series == desk.series else { return }
