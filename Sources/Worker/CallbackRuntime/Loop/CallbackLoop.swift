@@ -169,9 +169,9 @@ extension CallbackLoop {
             give(result, to: port, assignment: assignment)
         case .saved(let error): saved(error)
         case .left: hasLeft = true
-        case .buried(let number, let result, let isWritten):
+        case .buried(let number, let result, let problem):
             guard let port = ports[number] else { return }
-            port.noteBurial(of: result, isWritten: isWritten)
+            port.noteBurial(of: result, problem: problem, now: now)
         case .noted(let number, let error):
             guard let error, let port = ports[number] else { return }
             port.mustNote = true
@@ -198,7 +198,7 @@ extension CallbackLoop {
             if all > 0, share > 0 { port.desk.divide(owned: share, of: all, now: now) }
             load(port)
             note(port)
-            bury(port.takeUnwritten(), of: port)
+            bury(port.takeUnwritten(now: now), of: port)
         }
         if !isSaving, handOver == nil { save() }
         report(ends)
@@ -220,7 +220,8 @@ extension CallbackLoop {
             CallbackHealth.Standing(
                 areResultsRead: ends[CallbackSource.results.rawValue] != nil,
                 readingProblem: feeds[CallbackSource.results.rawValue].problem?.description, isShared: assignment > 0,
-                groupProblem: sharing?.problem?.description, areStatesKnown: areStatesKnown))
+                groupProblem: sharing?.problem?.description, areStatesKnown: areStatesKnown,
+                letterProblem: ports.values.compactMap(\.letterProblem).min()))
     }
 }
 

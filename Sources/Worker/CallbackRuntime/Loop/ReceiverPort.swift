@@ -40,7 +40,7 @@ final class ReceiverPort {
     /// True if that is not written yet, nor being written.
     var mustNote = false
     /// Dead letters that could not be written.
-    private var unwritten: [UntakenResult] = []
+    private var unwritten = UnwrittenLetters()
     /// The moment when the loop must look at it.
     var moment = MonotonicTime.past
     private var lastFailure: (words: String, at: Int64)?
@@ -246,9 +246,20 @@ extension ReceiverPort {
 
 // Dead letters.
 extension ReceiverPort {
-    /// Notes whether a dead letter is written. One that is not is written again.
-    func noteBurial(of result: UntakenResult, isWritten: Bool) {
-        guard isWritten else { return unwritten.append(result) }
+    /// The reason for which dead letters cannot be written, or nil.
+    var letterProblem: String? { unwritten.problem }
+
+    /// Notes that a dead letter is written, or for which reason not. Then it is written again.
+    func noteBurial(of result: UntakenResult, problem: String?, now: MonotonicTime) {
+        if let problem {
+            unwritten.add(result, because: problem, now: now)
+            return log.warning(
+                .kafkaError, "a dead letter of a receiver could not be written and is written again",
+                [
+                    .receiver: .string(name), .requestID: .string(result.record.requestID), .reason: .string(problem),
+                ])
+        }
+        unwritten.noteWritten(result.number)
         meter.countDeadLetter()
         log.warning(
             .deadLettered, "a receiver did not take a result, which became a dead letter",
@@ -260,10 +271,9 @@ extension ReceiverPort {
         moment = .past
     }
 
-    /// Takes out the dead letters that could not be written, but for those of results that are others' by now.
-    func takeUnwritten() -> [UntakenResult] {
-        defer { unwritten = [] }
-        return unwritten.filter { desk.records[$0.number] != nil }
+    /// Takes out the dead letters that are to be written again now, but for those of results that are others' by now.
+    func takeUnwritten(now: MonotonicTime) -> [UntakenResult] {
+        unwritten.takeDue(now: now) { desk.records[$0] != nil }
     }
 }
 

@@ -118,10 +118,13 @@ final class CallbackBench: Sendable {
     /// Dead letters in memory.
     final class Letters: DeadLetterSink {
         let all = Box<[CallbackDeadLetter]>([])
+        /// The reason for which none can be written, or nil.
+        let problem = Box<String?>(nil)
 
-        func write(_ letter: CallbackDeadLetter, then: @escaping @Sendable (Bool) -> Void) {
-            all.withLock { $0.append(letter) }
-            then(true)
+        func write(_ letter: CallbackDeadLetter, then: @escaping @Sendable (String?) -> Void) {
+            let problem = problem.withLock { $0 }
+            if problem == nil { all.withLock { $0.append(letter) } }
+            then(problem)
         }
     }
 

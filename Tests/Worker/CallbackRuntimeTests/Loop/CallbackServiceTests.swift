@@ -110,6 +110,23 @@ import Webhooks
         #expect(bench.metrics.taken.series(["orders"]).value == 9)
     }
 
+    @Test func aDeadLetterThatCannotBeWrittenIsToldAndWrittenLater() throws {
+        let server = try ReceivingServer { _ in HTTPServerResponse(status: 422) }
+        var receiver = try server.receiver("orders")
+        receiver.giveUpAfter = 1
+        let bench = try CallbackBench([receiver])
+        bench.letters.problem.withLock { $0 = "no room on the disk" }
+        try bench.publish(0..<1)
+        let check = { bench.health.report(.ready, now: 0).checks.first { $0.name == "deadletters" } }
+        #expect(eventually { check()?.lack == "no room on the disk" })
+        #expect(check()?.reason == nil, "results are read and called all the same")
+        #expect(bench.position(of: "orders") ?? 0 == 0)
+        bench.letters.problem.withLock { $0 = nil }
+        #expect(eventually { bench.position(of: "orders") == 1 && check()?.lack == nil })
+        bench.stop()
+        #expect(bench.letters.all.withLock { $0.map(\.resultID) } == ["r0-0"])
+    }
+
     @Test func nobodyIsCalledInside() throws {
         let server = try ReceivingServer(Self.taken)
         let bench = try CallbackBench([try server.receiver("orders")], allowing: [])
