@@ -37,6 +37,8 @@ final class ReceiverPort {
     private var lastSource = CallbackSource.replays
     /// The decision of its own that others may not have heard of: it has answered 410.
     private(set) var ownState: ReceiverState?
+    /// The moment of the last decision that was heeded.
+    private var heededAt = Int64.min
     /// True if that is not written yet, nor being written.
     var mustNote = false
     /// Dead letters that could not be written.
@@ -95,6 +97,7 @@ extension ReceiverPort {
             guard let state, state.at >= own.at else { return }
             ownState = nil
         }
+        if let state { heededAt = state.at }
         let stop: ReceiverDesk.Stop? =
             state?.paused == true ? .paused : state?.disabledAt != nil ? .disabled : nil
         guard stop != desk.stop else { return }
@@ -108,7 +111,9 @@ extension ReceiverPort {
     /// Notes that it answered 410: it gets nothing until it is resumed.
     private func disable(at time: Int64) {
         guard ownState == nil else { return }
-        ownState = ReceiverState(paused: false, disabledAt: time, reason: "it answered 410", by: nil, at: time)
+        // The clock of whoever decided before may be ahead.
+        let moment = max(time, heededAt &+ 1)
+        ownState = ReceiverState(paused: false, disabledAt: time, reason: "it answered 410", by: nil, at: moment)
         mustNote = true
         log.error(
             .receiverChanged, "a receiver answered 410 and gets nothing until it is resumed",

@@ -1,5 +1,6 @@
 import CallbackRecords
 import Crypto
+import EventLoop
 import Foundation
 import HTTPServing
 import Kafka
@@ -77,6 +78,22 @@ import Webhooks
         #expect(eventually { bench.position(of: "orders") == 10 })
         bench.stop()
         #expect(server.count == 11)
+    }
+
+    @Test func a410CountsThoughTheClockOfWhoResumedIsAhead() throws {
+        let server = try ReceivingServer { _ in HTTPServerResponse(status: 410) }
+        let bench = try CallbackBench([try server.receiver("orders")])
+        let ahead = WallClock.millisecondsSince1970() + 3_600_000
+        bench.states.decide(ReceiverState(paused: true, at: ahead), of: "orders")
+        #expect(eventually { bench.status.contains(#""state":"paused""#) })
+        bench.states.decide(ReceiverState(paused: false, at: ahead + 1), of: "orders")
+        try bench.publish(0..<1)
+        #expect(eventually { bench.states.states["orders"]?.disabledAt != nil })
+        let disabled = try #require(bench.states.states["orders"])
+        #expect(disabled.at == ahead + 2 && disabled.disabledAt.map { $0 < ahead } ?? false)
+        #expect(eventually { bench.status.contains(#""state":"disabled""#) })
+        bench.stop()
+        #expect(server.count == 1)
     }
 
     @Test func whoIsPausedIsNotCalled() throws {
