@@ -13,11 +13,10 @@ struct DeskPartition: Sendable {
     /// The offset that was saved last, or nil where that is not known.
     private var saved: Int64?
 
-    /// A partition in which all before `start` is done with.
+    /// A partition in which all before `start` is done with. That is saved too, as another process may have saved another place.
     init(from start: Int64) {
         ledger = OffsetLedger(start: start)
         next = ledger.lowWaterMark
-        saved = start
     }
 
     /// True if more of it may be read.

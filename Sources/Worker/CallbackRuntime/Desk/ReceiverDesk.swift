@@ -137,6 +137,7 @@ extension ReceiverDesk {
         guard partitions[place] == nil else { return }
         series += 1
         version += 1
+        isUnsaved = true
         partitions[place] = DeskPartition(from: start)
     }
 
@@ -211,7 +212,6 @@ extension ReceiverDesk {
                 lost[place] = 0
                 drop([place])
                 give(place, from: offset)
-                partitions[place]?.forgetSaved()
             }
         }
         series += 1

@@ -22,6 +22,13 @@ import Webhooks
         #expect(world.desk.takeOffsets() == [DeskWorld.place(0): 3])
     }
 
+    @Test func theOffsetThatAPartitionBeginsAtIsSavedToo() throws {
+        var world = DeskWorld(try sampleReceiver())
+        world.give(0, from: 7)
+        #expect(world.desk.takeOffsets() == [DeskWorld.place(0): 7])
+        #expect(world.desk.takeOffsets().isEmpty)
+    }
+
     @Test func whatIsNotWantedIsDoneWithWhenItWasPassed() throws {
         var world = try DeskWorld(sampleReceiver(), results: 0, end: 50_000)
         #expect(world.desk.takeOffsets() == [DeskWorld.place(0): 50_000])
@@ -328,6 +335,7 @@ import Webhooks
     @Test func whatRetentionTookIsCountedAndPassed() throws {
         var world = DeskWorld(try sampleReceiver())
         for partition in Int32(0)..<2 { world.give(partition, from: 100) }
+        #expect(world.desk.takeOffsets() == [DeskWorld.place(0): 100, DeskWorld.place(1): 100])
         let lost = world.desk.skip(to: FeedPlaces([0: 400, 1: 100]), of: DeskWorld.topic)
         #expect(lost == [DeskWorld.place(0): 300])
         #expect(world.desk.places(of: DeskWorld.topic).offsets == [0: 400, 1: 100])
