@@ -66,9 +66,10 @@ struct DeskRecords: Sendable {
         if tails[entry.record.requestID] == number { tails[entry.record.requestID] = nil }
     }
 
-    /// Removes all results of these places.
-    mutating func drop(_ places: Set<TopicPartition>) {
-        for (number, entry) in records where places.contains(entry.place) { _ = take(number) }
+    /// Removes all results that are meant, whatever they wait for. Returns them.
+    @discardableResult
+    mutating func drop(where isMeant: (DeskRecord) -> Bool) -> [DeskRecord] {
+        let dropped = records.filter { isMeant($0.value) }.keys.compactMap { take($0) }
         let left = records
         ready.removeAll { left[$0] == nil }
         // A result whose earlier one is gone stands behind the one before that.
@@ -78,6 +79,7 @@ struct DeskRecords: Sendable {
             let isBehind = follow(number)
             if records[number]?.phase == .behind, !isBehind { makeReady(number) }
         }
+        return dropped
     }
 
     /// Gives their turns to those whose moment has come.

@@ -54,7 +54,7 @@ struct ReceiverDesk: Sendable {
     /// The end of the rest that the receiver asked for.
     private var restEnd = MonotonicTime.past
     private var partitions: [TopicPartition: DeskPartition] = [:]
-    private var flights: [Int: Flight] = [:]
+    private var flights: [Int: DeskFlight] = [:]
     private var untaken: [UntakenResult] = []
     private var generator: QuickRandom
     private let schedule = RetrySchedule(maxAttempts: .max, base: 1_000, factor: 2, cap: 300_000)
@@ -112,6 +112,14 @@ extension ReceiverDesk {
         setRate(now)
     }
 
+    /// Finishes the results of a topic that are not wanted any more, but for those that are being given up. Readings from before are of no use.
+    mutating func keep(of topic: String, where isWanted: (FeedRecord) -> Bool) {
+        series += 1
+        for entry in records.drop(where: { $0.place.topic == topic && $0.phase != .givenUp && !isWanted($0.record) }) {
+            finish(entry)
+        }
+    }
+
     /// Stops all calls, or lets them begin again. Those in flight go on.
     mutating func set(_ stop: Stop?) { self.stop = stop }
 
@@ -156,7 +164,7 @@ extension ReceiverDesk {
         guard places.contains(where: { partitions[$0] != nil }) else { return }
         series += 1
         for place in places { partitions[place] = nil }
-        records.drop(places)
+        records.drop { places.contains($0.place) }
         untaken.removeAll { places.contains($0.place) }
     }
 
@@ -239,13 +247,6 @@ extension ReceiverDesk {
 
 // Calls.
 extension ReceiverDesk {
-    /// A call in flight.
-    private struct Flight: Sendable {
-        /// Its role for the limits, or nil where it went to another address.
-        var call: CircuitBreaker.Call?
-        let start: MonotonicTime
-    }
-
     /// Begins the next call, if one may begin.
     mutating func startCall(now: MonotonicTime, at time: Int64) -> DeskCall? {
         records.moveDue(now)
@@ -260,7 +261,7 @@ extension ReceiverDesk {
         else { return nil }
         let failsAlone = limits.failsAlone(attempt: entry.attempts, startedAt: entry.lastStart)
         rate?.take()
-        flights[number] = Flight(call: limits.started(now: now), start: now)
+        flights[number] = DeskFlight(call: limits.started(now: now), start: now)
         let attempt = records.start(number, failsAlone: failsAlone, now: now, at: time)
         return DeskCall(number: number, record: entry.record, attempt: attempt)
     }
@@ -336,7 +337,7 @@ extension ReceiverDesk {
         return moment
     }
 
-    private mutating func noteEnd(_ flight: Flight, answer: CallbackAnswer, failsAlone: Bool, now: MonotonicTime) {
+    private mutating func noteEnd(_ flight: DeskFlight, answer: CallbackAnswer, failsAlone: Bool, now: MonotonicTime) {
         guard let call = flight.call else { return }
         limits.noteEnd(startedAt: flight.start)
         if let status = answer.status { _ = limits.answered(isRefusal: status == 429, now: now) }
@@ -350,10 +351,15 @@ extension ReceiverDesk {
 
     private mutating func finish(_ number: Int, entry: DeskRecord) {
         records.remove(number)
+        finish(entry)
+        giveUpHolder(of: entry.place)
+    }
+
+    /// Notes that a result is done with, which is not in memory any more.
+    private mutating func finish(_ entry: DeskRecord) {
         if partitions[entry.place]?.hasRoom == false { version += 1 }
         partitions[entry.place]?.finish(entry.record.offset)
         isUnsaved = true
-        giveUpHolder(of: entry.place)
     }
 
     /// Gives up the result for which the first one of a partition waits, if that keeps all behind it from being read.

@@ -243,7 +243,8 @@ extension CallbackLoop {
             do throws(ConnectionPool.SetupFailure) {
                 if let port = numbers[receiver.name].flatMap({ ports[$0] }) {
                     guard isRenewed || port.desk.receiver != receiver else { continue }
-                    try port.change(to: receiver, connector: connector, isRenewed: isRenewed, now: now)
+                    try port.change(
+                        to: receiver, of: topics.results, connector: connector, isRenewed: isRenewed, now: now)
                 } else {
                     try add(receiver)
                 }

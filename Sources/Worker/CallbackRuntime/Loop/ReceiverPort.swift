@@ -62,17 +62,20 @@ final class ReceiverPort {
         pool = try connector.pool(to: receiver, number: number)
     }
 
-    /// Takes in new terms. Another address, or other certificates, end the calls in flight, which are made again.
+    /// Takes in new terms. Another address, other results that it wants, or other rules for connections, end the calls in flight, which are
+    /// made again. Results that it does not want any more are done with.
     func change(
-        to receiver: Receiver, connector: ReceiverConnector, isRenewed: Bool, now: MonotonicTime
+        to receiver: Receiver, of topic: String, connector: ReceiverConnector, isRenewed: Bool, now: MonotonicTime
     ) throws(ConnectionPool.SetupFailure) {
-        if isRenewed || receiver.url != desk.receiver.url {
+        let wantsOthers = !receiver.wantsTheSame(as: desk.receiver)
+        if isRenewed || wantsOthers || receiver.url != desk.receiver.url {
             let next = try connector.pool(to: receiver, number: number)
             endCalls(now: now)
             pool = next
         }
         desk.change(to: receiver, now: now)
         choice = WantedRecords(receiver)
+        if wantsOthers { desk.keep(of: topic) { choice.wants($0) } }
         moment = .past
     }
 

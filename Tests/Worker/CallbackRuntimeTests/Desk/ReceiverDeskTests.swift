@@ -332,6 +332,30 @@ import Webhooks
         #expect(world.desk.records.count == 0 && world.desk.places(of: DeskWorld.topic).offsets == [0: 0])
     }
 
+    @Test func whatIsNotWantedAnyMoreIsDoneWithInOrder() throws {
+        var world = DeskWorld(try sampleReceiver())
+        for offset in Int64(0)..<3 {
+            world.wanted[0, default: [:]][offset] = try sample(offset, request: "q", source: offset == 1 ? "other" : "shop")
+        }
+        world.wanted[0]?[3] = try sample(3, source: "other")
+        world.ends[0] = 4
+        world.give(0)
+        world.read()
+        let before = world.desk.series
+        for number in world.start().map(\.number) {
+            world.calls[number] = nil
+            world.desk.takeBack(number, now: world.now)
+        }
+        world.desk.keep(of: DeskWorld.topic) { $0.source == "shop" }
+        #expect(world.desk.records.count == 2 && world.desk.series != before)
+        for offset: Int64 in [0, 2] {
+            let calls = world.start()
+            #expect(calls.map(\.record.offset) == [offset])
+            for call in calls { world.end(call.number, status: 200) }
+        }
+        #expect(world.desk.takeOffsets() == [DeskWorld.place(0): 4])
+    }
+
     @Test func whatRetentionTookIsCountedAndPassed() throws {
         var world = DeskWorld(try sampleReceiver())
         for partition in Int32(0)..<2 { world.give(partition, from: 100) }

@@ -199,6 +199,24 @@ import Webhooks
         #expect(server.ids.sorted() == (10..<15).map { "r0-\($0)" })
     }
 
+    @Test func whatIsNotWantedAnyMoreDoesNotComeFromMemory() throws {
+        let isAway = Box(true)
+        let server = try ReceivingServer { _ in HTTPServerResponse(status: isAway.withLock { $0 } ? 503 : 204) }
+        var receiver = try server.receiver("orders")
+        let bench = try CallbackBench([receiver])
+        try bench.publish(0..<5, source: "other")
+        try bench.publish(5..<10)
+        #expect(eventually { bench.status.contains(#""last_failure":"status 503""#) })
+        receiver.sources = ["shop"]
+        bench.receivers.withLock { [receiver] in $0.receivers = [receiver] }
+        #expect(eventually { bench.position(of: "orders") == 5 })
+        let before = server.count
+        isAway.withLock { $0 = false }
+        #expect(eventually { bench.position(of: "orders") == 10 })
+        bench.stop()
+        #expect(Set(server.ids.dropFirst(before)) == Set((5..<10).map { "r0-\($0)" }))
+    }
+
     @Test func whatIsSentOnceMoreGoesToItsReceiverAlone() throws {
         let (server, other) = (try ReceivingServer(Self.taken), try ReceivingServer(Self.taken))
         let bench = try CallbackBench([try server.receiver("orders"), try other.receiver("others")])
