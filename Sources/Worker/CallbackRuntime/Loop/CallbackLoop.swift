@@ -76,7 +76,7 @@ final class CallbackLoop {
         health = CallbackHealth(services.health, log: services.log, now: now)
         poller = try Poller()
         receivers = parts.receivers(now)
-        connector = try ReceiverConnector(receivers, poller: poller)
+        connector = try ReceiverConnector(receivers, poller: poller, log: log, now: now)
         try poller.add(inbox.wakeUp.fileDescriptor, token: Self.inboxToken, interest: .readable)
         feeds = CallbackSource.allCases.map { source in
             parts.feed(configuration.topics.name(of: source)) { inbox.noteNews(of: source) }
@@ -185,7 +185,7 @@ extension CallbackLoop {
     private func tick() {
         nextTick = now + Self.second
         let found = parts.receivers(now)
-        if found != receivers { follow(found) }
+        if found != receivers || connector.isDue(now: now) { follow(found) }
         heedStates()
         if now >= nextRenewal {
             nextRenewal = now + Self.renewal
@@ -230,14 +230,7 @@ extension CallbackLoop {
     /// Takes in the receivers of the file. Those that are there already go on with what they have.
     private func follow(_ set: ReceiverSet) {
         receivers = set
-        var isRenewed = false
-        do throws(CertificateStore.Failure) {
-            isRenewed = try connector.change(to: set)
-        } catch {
-            log.error(
-                .receiverChanged, "the certificates of the file of receivers cannot be used",
-                [.reason: .string(error.description)])
-        }
+        let isRenewed = connector.change(to: set, now: now)
         for name in Set(numbers.keys).subtracting(set.receivers.map(\.name)) { remove(name) }
         for receiver in set.receivers {
             do throws(ConnectionPool.SetupFailure) {

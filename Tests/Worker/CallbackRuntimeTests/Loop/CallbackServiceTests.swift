@@ -154,6 +154,22 @@ import Webhooks
         #expect(bench.position(of: "orders") ?? 0 == 0)
     }
 
+    @Test func nobodyIsCalledOverAnOpenConnectionOnceThatIsForbidden() throws {
+        let server = try ReceivingServer(Self.taken)
+        let bench = try CallbackBench([try server.receiver("orders")])
+        try bench.publish(0..<5)
+        #expect(eventually { bench.position(of: "orders") == 5 })
+        bench.receivers.withLock { $0.allowedNetworks = [] }
+        // A receiver that comes in the same file shows that the file was taken in.
+        let second = try server.receiver("second")
+        bench.receivers.withLock { $0.receivers.append(second) }
+        #expect(eventually { bench.status.contains(#""name":"second""#) })
+        try bench.publish(5..<10)
+        #expect(eventually { bench.status.ranges(of: "address_refused").count == 2 })
+        bench.stop()
+        #expect(server.count == 5 && bench.position(of: "orders") == 5)
+    }
+
     @Test func redirectsAreNotFollowedAndLongAnswersDoNoHarm() throws {
         let other = try ReceivingServer(Self.taken)
         let server = try ReceivingServer { request in

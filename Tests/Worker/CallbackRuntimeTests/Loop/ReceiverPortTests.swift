@@ -21,7 +21,7 @@ import Webhooks
 
         init(_ receiver: Receiver) throws {
             inbox = try CallbackInbox()
-            connector = try ReceiverConnector(ReceiverSet(), poller: Poller())
+            connector = try ReceiverConnector(ReceiverSet(), poller: Poller(), log: .silent, now: now)
             let metrics = CallbackMetrics(build: BuildFacts(version: "1", swift: "6")) { ProcessReadings() }
             port = try ReceiverPort(
                 1, receiver: receiver, connector: connector, meter: ReceiverMeter(receiver.name, in: metrics), log: .silent,
