@@ -32,7 +32,7 @@ struct UnwrittenLetters: Sendable {
         if numbers.isEmpty { pause = 0 }
     }
 
-    /// Takes out those that are to be written again now, but for those that are not meant any more.
+    /// Takes out those that must be written again now, but for those that are not meant any more.
     mutating func takeDue(now: MonotonicTime, where isMeant: (Int) -> Bool) -> [UntakenResult] {
         numbers = numbers.filter(isMeant)
         guard now >= due else { return [] }

@@ -33,21 +33,21 @@ final class ReceiverConnector {
     private var file: CertificateFile?
     /// The reason for which others cannot be used, or nil.
     private var problem: CertificateStore.Failure?
-    private var nextLook: MonotonicTime
+    private var lookMoment: MonotonicTime
 
     /// The connector that a file of receivers asks for. Throws if the certificates cannot be used.
     init(_ set: ReceiverSet, poller: Poller, log: Log, now: MonotonicTime) throws(CertificateStore.Failure) {
         (self.poller, self.log) = (poller, log)
         allowedNetworks = set.allowedNetworks
         rule = Rule(AddressGuard(allowed: set.allowedNetworks))
-        // What is read before is at most older than the certificates, which are then loaded once more.
+        // Content that is older than the certificates only has them loaded once more.
         (path, file) = (set.caFile, Self.read(set.caFile))
         certificates = try CertificateStore(file: set.caFile)
-        nextLook = now + Self.pause
+        lookMoment = now + Self.pause
     }
 
     /// True if it is time to look at the certificates again.
-    func isDue(now: MonotonicTime) -> Bool { now >= nextLook }
+    func isDue(now: MonotonicTime) -> Bool { now >= lookMoment }
 
     /// Takes in what the file says now, and what its certificates are now. Connections that are open stay.
     ///
@@ -59,7 +59,7 @@ final class ReceiverConnector {
         let isNarrowed = !allowedNetworks.allSatisfy(set.allowedNetworks.contains)
         allowedNetworks = set.allowedNetworks
         rule.rule.withLock { $0 = AddressGuard(allowed: set.allowedNetworks) }
-        nextLook = now + Self.pause
+        lookMoment = now + Self.pause
         return renewCertificates(from: set.caFile) || isNarrowed
     }
 

@@ -279,7 +279,7 @@ extension ReceiverPort {
         moment = .past
     }
 
-    /// Takes out the dead letters that are to be written again now, but for those of results that are others' by now.
+    /// Takes out the dead letters that must be written again now, but for those of results that are others' by now.
     func takeUnwritten(now: MonotonicTime) -> [UntakenResult] {
         unwritten.takeDue(now: now) { desk.records[$0] != nil }
     }
