@@ -33,7 +33,7 @@ final class ReceiverConnector {
     private var file: CertificateFile?
     /// The reason for which others cannot be used, or nil.
     private var problem: CertificateStore.Failure?
-    private var lookMoment: MonotonicTime
+    private var nextCheck: MonotonicTime
 
     /// The connector that a file of receivers asks for. Throws if the certificates cannot be used.
     init(_ set: ReceiverSet, poller: Poller, log: Log, now: MonotonicTime) throws(CertificateStore.Failure) {
@@ -43,11 +43,11 @@ final class ReceiverConnector {
         // Content that is older than the certificates only has them loaded once more.
         (path, file) = (set.caFile, Self.read(set.caFile))
         certificates = try CertificateStore(file: set.caFile)
-        lookMoment = now + Self.pause
+        nextCheck = now + Self.pause
     }
 
     /// True if it is time to look at the certificates again.
-    func isDue(now: MonotonicTime) -> Bool { now >= lookMoment }
+    func isDue(now: MonotonicTime) -> Bool { now >= nextCheck }
 
     /// Takes in what the file says now, and what its certificates are now. Connections that are open stay.
     ///
@@ -59,7 +59,7 @@ final class ReceiverConnector {
         let isNarrowed = !allowedNetworks.allSatisfy(set.allowedNetworks.contains)
         allowedNetworks = set.allowedNetworks
         rule.rule.withLock { $0 = AddressGuard(allowed: set.allowedNetworks) }
-        lookMoment = now + Self.pause
+        nextCheck = now + Self.pause
         return renewCertificates(from: set.caFile) || isNarrowed
     }
 
