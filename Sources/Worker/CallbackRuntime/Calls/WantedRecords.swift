@@ -14,3 +14,10 @@ final class WantedRecords: Sendable {
     /// True if a result is wanted.
     func wants(_ record: FeedRecord) -> Bool { interest.withLock { $0.wants(record) } }
 }
+
+extension Receiver {
+    /// True if it wants the results that other terms want.
+    func wantsTheSame(as other: Receiver) -> Bool {
+        (tenant, sources, filter, kinds) == (other.tenant, other.sources, other.filter, other.kinds)
+    }
+}

@@ -1,4 +1,6 @@
 import Delivery
+import Kafka
+import ResultFeed
 
 /// The progress of a receiver in one partition.
 struct DeskPartition: Sendable {
@@ -11,11 +13,10 @@ struct DeskPartition: Sendable {
     /// The offset that was saved last, or nil where that is not known.
     private var saved: Int64?
 
-    /// A partition in which all before `start` is done with.
+    /// A partition in which all before `start` is done with. That is saved too, as another process may have saved another place.
     init(from start: Int64) {
         ledger = OffsetLedger(start: start)
         next = ledger.lowWaterMark
-        saved = start
     }
 
     /// True if more of it may be read.
@@ -48,4 +49,36 @@ struct DeskPartition: Sendable {
 
     /// Notes that what was saved last may be lost.
     mutating func forgetSaved() { saved = nil }
+}
+
+// All of a receiver.
+extension [TopicPartition: DeskPartition] {
+    /// The places from which more may be read of a topic.
+    func places(of topic: String) -> FeedPlaces {
+        var places = FeedPlaces()
+        for (place, partition) in self where place.topic == topic && partition.hasRoom {
+            places.offsets[place.partition] = partition.next
+        }
+        return places
+    }
+
+    /// The records between what is done with and the end of a topic.
+    func distance(to end: FeedPlaces, of topic: String) -> Int64 {
+        reduce(0) { sum, entry in
+            guard entry.key.topic == topic, let end = end.offsets[entry.key.partition] else { return sum }
+            return sum + Swift.max(0, end - entry.value.ledger.lowWaterMark)
+        }
+    }
+
+    /// The offsets to save that were not saved yet.
+    mutating func takeUnsaved() -> [TopicPartition: Int64] {
+        var offsets: [TopicPartition: Int64] = [:]
+        for place in keys { offsets[place] = self[place]?.takeUnsaved() }
+        return offsets
+    }
+
+    /// Notes that what was saved last may be lost.
+    mutating func forgetSaved() {
+        for place in keys { self[place]?.forgetSaved() }
+    }
 }

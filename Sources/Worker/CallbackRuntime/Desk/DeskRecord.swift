@@ -1,4 +1,5 @@
 import Basics
+import Delivery
 import Kafka
 import ResultFeed
 
@@ -77,4 +78,11 @@ struct DeskCall: Sendable {
     let record: FeedRecord
     /// The number of the attempt, from 1.
     let attempt: Int
+}
+
+/// A call in flight, as the limits know it.
+struct DeskFlight: Sendable {
+    /// Its role, or nil where it went to another address.
+    var call: CircuitBreaker.Call?
+    let start: MonotonicTime
 }

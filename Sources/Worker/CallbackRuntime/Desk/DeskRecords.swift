@@ -32,6 +32,24 @@ struct DeskRecords: Sendable {
         records.first { $0.value.record.offset == offset && $0.value.place == place }?.key
     }
 
+    /// Finds the result for which another one waits: the first of its request, or itself.
+    func head(of number: Int) -> Int? {
+        guard let entry = records[number], entry.phase == .behind else { return number }
+        return records.first { $0.value.record.requestID == entry.record.requestID && $0.value.phase != .behind }?.key
+    }
+
+    /// Finds the one that has failed for the longest time, of those with so many attempts. Nil while a new one has its turn, or one is being
+    /// given up.
+    func longestFailing(after attempts: Int) -> Int? {
+        var longest: (number: Int, failure: MonotonicTime)?
+        for (number, entry) in records {
+            if entry.phase == .givenUp || entry.phase == .ready && entry.attempts == 0 { return nil }
+            guard entry.isRetry, entry.attempts >= attempts, let failure = entry.firstFailure else { continue }
+            if longest.map({ failure < $0.failure }) ?? true { longest = (number, failure) }
+        }
+        return longest?.number
+    }
+
     /// Adds a result behind those of its request.
     mutating func add(_ record: FeedRecord, in place: TopicPartition) {
         lastNumber += 1
@@ -48,9 +66,10 @@ struct DeskRecords: Sendable {
         if tails[entry.record.requestID] == number { tails[entry.record.requestID] = nil }
     }
 
-    /// Removes all results of these places.
-    mutating func drop(_ places: Set<TopicPartition>) {
-        for (number, entry) in records where places.contains(entry.place) { _ = take(number) }
+    /// Removes all results that are meant, whatever they wait for. Returns them.
+    @discardableResult
+    mutating func drop(where isMeant: (DeskRecord) -> Bool) -> [DeskRecord] {
+        let dropped = records.filter { isMeant($0.value) }.keys.compactMap { take($0) }
         let left = records
         ready.removeAll { left[$0] == nil }
         // A result whose earlier one is gone stands behind the one before that.
@@ -60,6 +79,7 @@ struct DeskRecords: Sendable {
             let isBehind = follow(number)
             if records[number]?.phase == .behind, !isBehind { makeReady(number) }
         }
+        return dropped
     }
 
     /// Gives their turns to those whose moment has come.

@@ -54,7 +54,7 @@ struct ReceiverDesk: Sendable {
     /// The end of the rest that the receiver asked for.
     private var restEnd = MonotonicTime.past
     private var partitions: [TopicPartition: DeskPartition] = [:]
-    private var flights: [Int: Flight] = [:]
+    private var flights: [Int: DeskFlight] = [:]
     private var untaken: [UntakenResult] = []
     private var generator: QuickRandom
     private let schedule = RetrySchedule(maxAttempts: .max, base: 1_000, factor: 2, cap: 300_000)
@@ -112,6 +112,14 @@ extension ReceiverDesk {
         setRate(now)
     }
 
+    /// Finishes the results of a topic that are not wanted any more, but for those that are being given up. Readings from before are of no use.
+    mutating func keep(of topic: String, where isWanted: (FeedRecord) -> Bool) {
+        series += 1
+        for entry in records.drop(where: { $0.place.topic == topic && $0.phase != .givenUp && !isWanted($0.record) }) {
+            finish(entry)
+        }
+    }
+
     /// Stops all calls, or lets them begin again. Those in flight go on.
     mutating func set(_ stop: Stop?) { self.stop = stop }
 
@@ -137,6 +145,7 @@ extension ReceiverDesk {
         guard partitions[place] == nil else { return }
         series += 1
         version += 1
+        isUnsaved = true
         partitions[place] = DeskPartition(from: start)
     }
 
@@ -155,32 +164,29 @@ extension ReceiverDesk {
         guard places.contains(where: { partitions[$0] != nil }) else { return }
         series += 1
         for place in places { partitions[place] = nil }
-        records.drop(places)
+        records.drop { places.contains($0.place) }
         untaken.removeAll { places.contains($0.place) }
     }
 
     /// The places from which more may be read of a topic. Empty if none may.
-    func places(of topic: String) -> FeedPlaces {
-        var places = FeedPlaces()
-        for (place, partition) in partitions where place.topic == topic && partition.hasRoom {
-            places.offsets[place.partition] = partition.next
-        }
-        return places
-    }
+    func places(of topic: String) -> FeedPlaces { partitions.places(of: topic) }
 
     /// The room for further results, or nil where there is none. Many are read at a time, for those that lie far back are costly to find.
     var room: FeedRoom? {
-        let free = 2 * receiver.inFlight + Self.mostRetries - records.count
-        guard stop == nil, free > 0, records.readyCount <= receiver.inFlight + Self.stock, records.retryCount < Self.mostRetries,
-            records.byteCount < Self.mostBytes
-        else { return nil }
-        return FeedRoom(records: free, bytes: Self.mostBytes - records.byteCount)
+        guard stop == nil, !isFull, records.readyCount <= receiver.inFlight + Self.stock else { return nil }
+        return FeedRoom(records: mostRecords - records.count, bytes: Self.mostBytes - records.byteCount)
     }
+
+    /// True if the memory has no place for another result.
+    private var isFull: Bool {
+        records.count >= mostRecords || records.retryCount >= Self.mostRetries || records.byteCount >= Self.mostBytes
+    }
+
+    private var mostRecords: Int { 2 * receiver.inFlight + Self.mostRetries }
 
     /// Takes in what was read of a topic, unless the partitions have changed since `series` was asked for.
     mutating func offer(_ reading: FeedReading, of topic: String, series: Int) {
         guard series == self.series else { return }
-        version += 1
         isUnsaved = true
         var full: Set<Int32> = []
         for record in reading.records where !full.contains(record.partition) {
@@ -214,7 +220,6 @@ extension ReceiverDesk {
                 lost[place] = 0
                 drop([place])
                 give(place, from: offset)
-                partitions[place]?.forgetSaved()
             }
         }
         series += 1
@@ -224,38 +229,24 @@ extension ReceiverDesk {
     }
 
     /// The records between what is done with and the end of a topic.
-    func distance(to end: FeedPlaces, of topic: String) -> Int64 {
-        partitions.reduce(0) { sum, entry in
-            guard entry.key.topic == topic, let end = end.offsets[entry.key.partition] else { return sum }
-            return sum + max(0, end - entry.value.ledger.lowWaterMark)
-        }
-    }
+    func distance(to end: FeedPlaces, of topic: String) -> Int64 { partitions.distance(to: end, of: topic) }
 
     /// The offsets to save that were not saved yet.
     mutating func takeOffsets() -> [TopicPartition: Int64] {
-        var offsets: [TopicPartition: Int64] = [:]
-        guard isUnsaved else { return offsets }
+        guard isUnsaved else { return [:] }
         isUnsaved = false
-        for place in partitions.keys { offsets[place] = partitions[place]?.takeUnsaved() }
-        return offsets
+        return partitions.takeUnsaved()
     }
 
     /// Has all offsets saved once more, because they could not be, or were saved long ago.
     mutating func forgetSaved() {
         isUnsaved = true
-        for place in partitions.keys { partitions[place]?.forgetSaved() }
+        partitions.forgetSaved()
     }
 }
 
 // Calls.
 extension ReceiverDesk {
-    /// A call in flight.
-    private struct Flight: Sendable {
-        /// Its role for the limits, or nil where it went to another address.
-        var call: CircuitBreaker.Call?
-        let start: MonotonicTime
-    }
-
     /// Begins the next call, if one may begin.
     mutating func startCall(now: MonotonicTime, at time: Int64) -> DeskCall? {
         records.moveDue(now)
@@ -270,7 +261,7 @@ extension ReceiverDesk {
         else { return nil }
         let failsAlone = limits.failsAlone(attempt: entry.attempts, startedAt: entry.lastStart)
         rate?.take()
-        flights[number] = Flight(call: limits.started(now: now), start: now)
+        flights[number] = DeskFlight(call: limits.started(now: now), start: now)
         let attempt = records.start(number, failsAlone: failsAlone, now: now, at: time)
         return DeskCall(number: number, record: entry.record, attempt: attempt)
     }
@@ -306,7 +297,11 @@ extension ReceiverDesk {
         case .retry(let wait): records.wait(number, until: now + wait * 1_000_000)
         case .exhausted, .expires: giveUp(number, because: .gaveUp)
         }
-        giveUpHolders(of: entry.place)
+        for place in partitions.keys { giveUpHolder(of: place) }
+        // Those that failed must not have all the room.
+        if isFull, entry.attempts >= Self.patience, let longest = records.longestFailing(after: Self.patience) {
+            giveUpHolder(longest)
+        }
         return verdict
     }
 
@@ -342,7 +337,7 @@ extension ReceiverDesk {
         return moment
     }
 
-    private mutating func noteEnd(_ flight: Flight, answer: CallbackAnswer, failsAlone: Bool, now: MonotonicTime) {
+    private mutating func noteEnd(_ flight: DeskFlight, answer: CallbackAnswer, failsAlone: Bool, now: MonotonicTime) {
         guard let call = flight.call else { return }
         limits.noteEnd(startedAt: flight.start)
         if let status = answer.status { _ = limits.answered(isRefusal: status == 429, now: now) }
@@ -356,17 +351,29 @@ extension ReceiverDesk {
 
     private mutating func finish(_ number: Int, entry: DeskRecord) {
         records.remove(number)
+        finish(entry)
+        giveUpHolder(of: entry.place)
+    }
+
+    /// Notes that a result is done with, which is not in memory any more.
+    private mutating func finish(_ entry: DeskRecord) {
         if partitions[entry.place]?.hasRoom == false { version += 1 }
         partitions[entry.place]?.finish(entry.record.offset)
         isUnsaved = true
-        giveUpHolders(of: entry.place)
     }
 
-    /// Gives up the first result of a partition where it has failed often, keeps all behind it from being read, and others were taken since.
-    private mutating func giveUpHolders(of place: TopicPartition) {
+    /// Gives up the result for which the first one of a partition waits, if that keeps all behind it from being read.
+    private mutating func giveUpHolder(of place: TopicPartition) {
         guard let ledger = partitions[place]?.ledger, !ledger.hasRoom,
-            let number = records.number(at: ledger.lowWaterMark, in: place), let entry = records[number], entry.isRetry,
-            entry.attempts >= Self.patience, let failure = entry.firstFailure, limits.circuit.hasSucceeded(since: failure)
+            let first = records.number(at: ledger.lowWaterMark, in: place), let number = records.head(of: first)
+        else { return }
+        giveUpHolder(number)
+    }
+
+    /// Gives up a result that has failed often, if others were taken since.
+    private mutating func giveUpHolder(_ number: Int) {
+        guard let entry = records[number], entry.isRetry, entry.attempts >= Self.patience, let failure = entry.firstFailure,
+            limits.circuit.hasSucceeded(since: failure)
         else { return }
         giveUp(number, because: .heldUpOthers)
     }

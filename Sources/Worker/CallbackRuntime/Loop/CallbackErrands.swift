@@ -56,7 +56,7 @@ final class CallbackErrands: Sendable {
             receiver: receiver, reason: result.reason.rawValue, attempts: result.attempts, firstAt: result.firstAt,
             lastAt: result.lastAt, status: result.status, resultID: result.record.resultID, partition: result.place,
             offset: result.record.offset, result: result.record.line)
-        parts.deadLetters.write(letter) { [inbox] isWritten in inbox.put(.buried(number, result, isWritten: isWritten)) }
+        parts.deadLetters.write(letter) { [inbox] problem in inbox.put(.buried(number, result, problem: problem)) }
     }
 
     /// Gives all partitions back.

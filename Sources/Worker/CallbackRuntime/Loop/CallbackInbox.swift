@@ -19,6 +19,8 @@ final class CallbackInbox: Sendable {
         let source: CallbackSource
         /// The number of the desk's partitions when it began.
         let series: Int
+        /// The version of the desk when it began.
+        let version: Int
         /// The number of the news that were known when it began.
         let newsCount: Int
         let result: Result<FeedReading, FeedFailure>
@@ -36,8 +38,8 @@ final class CallbackInbox: Sendable {
         case loaded(Int, assignment: Int, Result<[TopicPartition: Int64], KafkaError>)
         /// Positions were saved or not.
         case saved(KafkaError?)
-        /// A dead letter was written or not.
-        case buried(Int, UntakenResult, isWritten: Bool)
+        /// A dead letter was written, or not for that reason.
+        case buried(Int, UntakenResult, problem: String?)
         /// A decision of a receiver's was written or not.
         case noted(Int, KafkaError?)
         /// All partitions are given back, because the service ends.

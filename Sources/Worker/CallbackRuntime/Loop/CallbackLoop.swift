@@ -76,7 +76,7 @@ final class CallbackLoop {
         health = CallbackHealth(services.health, log: services.log, now: now)
         poller = try Poller()
         receivers = parts.receivers(now)
-        connector = try ReceiverConnector(receivers, poller: poller)
+        connector = try ReceiverConnector(receivers, poller: poller, log: log, now: now)
         try poller.add(inbox.wakeUp.fileDescriptor, token: Self.inboxToken, interest: .readable)
         feeds = CallbackSource.allCases.map { source in
             parts.feed(configuration.topics.name(of: source)) { inbox.noteNews(of: source) }
@@ -169,9 +169,9 @@ extension CallbackLoop {
             give(result, to: port, assignment: assignment)
         case .saved(let error): saved(error)
         case .left: hasLeft = true
-        case .buried(let number, let result, let isWritten):
+        case .buried(let number, let result, let problem):
             guard let port = ports[number] else { return }
-            port.noteBurial(of: result, isWritten: isWritten)
+            port.noteBurial(of: result, problem: problem, now: now)
         case .noted(let number, let error):
             guard let error, let port = ports[number] else { return }
             port.mustNote = true
@@ -185,7 +185,7 @@ extension CallbackLoop {
     private func tick() {
         nextTick = now + Self.second
         let found = parts.receivers(now)
-        if found != receivers { follow(found) }
+        if found != receivers || connector.isDue(now: now) { follow(found) }
         heedStates()
         if now >= nextRenewal {
             nextRenewal = now + Self.renewal
@@ -198,7 +198,7 @@ extension CallbackLoop {
             if all > 0, share > 0 { port.desk.divide(owned: share, of: all, now: now) }
             load(port)
             note(port)
-            bury(port.takeUnwritten(), of: port)
+            bury(port.takeUnwritten(now: now), of: port)
         }
         if !isSaving, handOver == nil { save() }
         report(ends)
@@ -220,7 +220,8 @@ extension CallbackLoop {
             CallbackHealth.Standing(
                 areResultsRead: ends[CallbackSource.results.rawValue] != nil,
                 readingProblem: feeds[CallbackSource.results.rawValue].problem?.description, isShared: assignment > 0,
-                groupProblem: sharing?.problem?.description, areStatesKnown: areStatesKnown))
+                groupProblem: sharing?.problem?.description, areStatesKnown: areStatesKnown,
+                letterProblem: ports.values.compactMap(\.letterProblem).min()))
     }
 }
 
@@ -229,20 +230,14 @@ extension CallbackLoop {
     /// Takes in the receivers of the file. Those that are there already go on with what they have.
     private func follow(_ set: ReceiverSet) {
         receivers = set
-        var isRenewed = false
-        do throws(CertificateStore.Failure) {
-            isRenewed = try connector.change(to: set)
-        } catch {
-            log.error(
-                .receiverChanged, "the certificates of the file of receivers cannot be used",
-                [.reason: .string(error.description)])
-        }
+        let isRenewed = connector.change(to: set, now: now)
         for name in Set(numbers.keys).subtracting(set.receivers.map(\.name)) { remove(name) }
         for receiver in set.receivers {
             do throws(ConnectionPool.SetupFailure) {
                 if let port = numbers[receiver.name].flatMap({ ports[$0] }) {
                     guard isRenewed || port.desk.receiver != receiver else { continue }
-                    try port.change(to: receiver, connector: connector, isRenewed: isRenewed, now: now)
+                    try port.change(
+                        to: receiver, of: topics.results, connector: connector, isRenewed: isRenewed, now: now)
                 } else {
                     try add(receiver)
                 }

@@ -47,8 +47,8 @@ extension ReceiverStates: StateSource {}
 
 /// A place for what receivers did not take.
 protocol DeadLetterSink: Sendable {
-    /// Writes a dead letter. `then` hears in any thread, perhaps at once, whether it is written for certain.
-    func write(_ letter: CallbackDeadLetter, then: @escaping @Sendable (Bool) -> Void)
+    /// Writes a dead letter. `then` hears in any thread, perhaps at once, why it may not be written, or nil where it is for certain.
+    func write(_ letter: CallbackDeadLetter, then: @escaping @Sendable (String?) -> Void)
 }
 
 /// All that a service has to do with outside of its receivers, so that tests can have another world.

@@ -33,15 +33,18 @@ final class DeadLetterWriter: DeadLetterSink {
         outlet = Mutex(try Outlet(kafka, topic: name))
     }
 
-    func write(_ letter: CallbackDeadLetter, then: @escaping @Sendable (Bool) -> Void) {
+    func write(_ letter: CallbackDeadLetter, then: @escaping @Sendable (String?) -> Void) {
         do throws(KafkaError) {
-            guard let outlet = try current() else { return then(false) }
+            guard let outlet = try current() else { return then("the writer is closed") }
             let moment = Timestamp(milliseconds: WallClock.millisecondsSince1970())
             try letter.write(with: outlet.producer, to: outlet.topic, at: moment) { delivery in
-                if case .persisted = delivery { then(true) } else { then(false) }
+                switch delivery {
+                case .persisted: then(nil)
+                case .notPersisted(let error), .possiblyPersisted(let error): then(error.description)
+                }
             }
         } catch {
-            then(false)
+            then(error.description)
         }
     }
 

@@ -37,10 +37,12 @@ final class ReceiverPort {
     private var lastSource = CallbackSource.replays
     /// The decision of its own that others may not have heard of: it has answered 410.
     private(set) var ownState: ReceiverState?
+    /// The moment of the last decision that was heeded.
+    private var heededAt = Int64.min
     /// True if that is not written yet, nor being written.
     var mustNote = false
     /// Dead letters that could not be written.
-    private var unwritten: [UntakenResult] = []
+    private var unwritten = UnwrittenLetters()
     /// The moment when the loop must look at it.
     var moment = MonotonicTime.past
     private var lastFailure: (words: String, at: Int64)?
@@ -60,17 +62,20 @@ final class ReceiverPort {
         pool = try connector.pool(to: receiver, number: number)
     }
 
-    /// Takes in new terms. Another address, or other certificates, end the calls in flight, which are made again.
+    /// Takes in new terms. Another address, other results that it wants, or other rules for connections, end the calls in flight, which are
+    /// made again. Results that it does not want any more are done with.
     func change(
-        to receiver: Receiver, connector: ReceiverConnector, isRenewed: Bool, now: MonotonicTime
+        to receiver: Receiver, of topic: String, connector: ReceiverConnector, isRenewed: Bool, now: MonotonicTime
     ) throws(ConnectionPool.SetupFailure) {
-        if isRenewed || receiver.url != desk.receiver.url {
+        let wantsOthers = !receiver.wantsTheSame(as: desk.receiver)
+        if isRenewed || wantsOthers || receiver.url != desk.receiver.url {
             let next = try connector.pool(to: receiver, number: number)
             endCalls(now: now)
             pool = next
         }
         desk.change(to: receiver, now: now)
         choice = WantedRecords(receiver)
+        if wantsOthers { desk.keep(of: topic) { choice.wants($0) } }
         moment = .past
     }
 
@@ -95,6 +100,7 @@ extension ReceiverPort {
             guard let state, state.at >= own.at else { return }
             ownState = nil
         }
+        if let state { heededAt = state.at }
         let stop: ReceiverDesk.Stop? =
             state?.paused == true ? .paused : state?.disabledAt != nil ? .disabled : nil
         guard stop != desk.stop else { return }
@@ -108,7 +114,9 @@ extension ReceiverPort {
     /// Notes that it answered 410: it gets nothing until it is resumed.
     private func disable(at time: Int64) {
         guard ownState == nil else { return }
-        ownState = ReceiverState(paused: false, disabledAt: time, reason: "it answered 410", by: nil, at: time)
+        // The clock of whoever decided before may be ahead.
+        let moment = max(time, heededAt &+ 1)
+        ownState = ReceiverState(paused: false, disabledAt: time, reason: "it answered 410", by: nil, at: moment)
         mustNote = true
         log.error(
             .receiverChanged, "a receiver answered 410 and gets nothing until it is resumed",
@@ -131,13 +139,15 @@ extension ReceiverPort {
                 continue
             }
             (isReading, lastSource) = (true, source)
-            let (number, series, name, choice) = (number, desk.series, name, choice)
+            let (number, series, version, name, choice) = (number, desk.series, desk.version, name, choice)
             feeds[source.rawValue].read(
                 from: places, onlyNamed: true, room: room,
                 where: { record in source == .results ? choice.wants(record) : record.key == name },
                 then: { result in
                     inbox.put(
-                        .read(number, .init(source: source, series: series, newsCount: newsCount, result: result)))
+                        .read(
+                            number,
+                            .init(source: source, series: series, version: version, newsCount: newsCount, result: result)))
                 })
             return
         }
@@ -151,7 +161,7 @@ extension ReceiverPort {
         case .success(let found):
             desk.offer(found, of: topic, series: reading.series)
             guard found.isAtEnd, reading.series == desk.series else { return }
-            ends[reading.source.rawValue] = (desk.version, reading.newsCount)
+            ends[reading.source.rawValue] = (reading.version, reading.newsCount)
             readMoment = now + Self.readPause
         case .failure(.gone(let first)):
             guard reading.series == desk.series else { return }
@@ -244,9 +254,20 @@ extension ReceiverPort {
 
 // Dead letters.
 extension ReceiverPort {
-    /// Notes whether a dead letter is written. One that is not is written again.
-    func noteBurial(of result: UntakenResult, isWritten: Bool) {
-        guard isWritten else { return unwritten.append(result) }
+    /// The reason for which dead letters cannot be written, or nil.
+    var letterProblem: String? { unwritten.problem }
+
+    /// Notes that a dead letter is written, or for which reason not. Then it is written again.
+    func noteBurial(of result: UntakenResult, problem: String?, now: MonotonicTime) {
+        if let problem {
+            unwritten.add(result, because: problem, now: now)
+            return log.warning(
+                .kafkaError, "a dead letter of a receiver could not be written and is written again",
+                [
+                    .receiver: .string(name), .requestID: .string(result.record.requestID), .reason: .string(problem),
+                ])
+        }
+        unwritten.noteWritten(result.number)
         meter.countDeadLetter()
         log.warning(
             .deadLettered, "a receiver did not take a result, which became a dead letter",
@@ -258,10 +279,9 @@ extension ReceiverPort {
         moment = .past
     }
 
-    /// Takes out the dead letters that could not be written, but for those of results that are others' by now.
-    func takeUnwritten() -> [UntakenResult] {
-        defer { unwritten = [] }
-        return unwritten.filter { desk.records[$0.number] != nil }
+    /// Takes out the dead letters that must be written again now, but for those of results that are others' by now.
+    func takeUnwritten(now: MonotonicTime) -> [UntakenResult] {
+        unwritten.takeDue(now: now) { desk.records[$0] != nil }
     }
 }
 

@@ -16,6 +16,8 @@ final class CallbackHealth {
         var groupProblem: String?
         /// True if it is known who is paused.
         var areStatesKnown: Bool
+        /// The reason for which dead letters cannot be written, in words, or nil.
+        var letterProblem: String?
     }
 
     private let loop: Heartbeat
@@ -23,6 +25,7 @@ final class CallbackHealth {
     private let results: HealthCheck
     private let group: HealthCheck
     private let states: HealthCheck
+    private let deadLetters: HealthCheck
     private let log: Log
     private var shownProblem: String?
 
@@ -33,6 +36,8 @@ final class CallbackHealth {
         results = health.check("results", for: .ready, until: "the topic of results is not read yet")
         group = health.check("group", for: .ready, until: "not a member of the consumer group yet")
         states = health.check("states", for: .ready, until: "it is not known yet who is paused")
+        deadLetters = health.check("deadletters", for: .ready, until: "the service has only begun")
+        deadLetters.pass()
     }
 
     /// Notes a turn of the loop.
@@ -55,6 +60,8 @@ final class CallbackHealth {
             failing: standing.isShared ? nil : standing.groupProblem ?? "not a member of the consumer group yet")
         group.degrade(standing.groupProblem)
         set(states, named: "states", failing: standing.areStatesKnown ? nil : "it is not known yet who is paused")
+        // Results are read and called all the same.
+        deadLetters.degrade(standing.letterProblem)
         let problem = standing.readingProblem ?? standing.groupProblem
         guard problem != shownProblem else { return }
         shownProblem = problem

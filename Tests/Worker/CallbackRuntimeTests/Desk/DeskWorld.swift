@@ -30,6 +30,7 @@ struct DeskWorld {
         for offset in 0..<results { wanted[0, default: [:]][offset] = try sample(offset) }
         ends[0] = end ?? results
         give(0)
+        _ = desk.takeOffsets()
         read()
     }
 

@@ -22,6 +22,13 @@ import Webhooks
         #expect(world.desk.takeOffsets() == [DeskWorld.place(0): 3])
     }
 
+    @Test func theOffsetThatAPartitionBeginsAtIsSavedToo() throws {
+        var world = DeskWorld(try sampleReceiver())
+        world.give(0, from: 7)
+        #expect(world.desk.takeOffsets() == [DeskWorld.place(0): 7])
+        #expect(world.desk.takeOffsets().isEmpty)
+    }
+
     @Test func whatIsNotWantedIsDoneWithWhenItWasPassed() throws {
         var world = try DeskWorld(sampleReceiver(), results: 0, end: 50_000)
         #expect(world.desk.takeOffsets() == [DeskWorld.place(0): 50_000])
@@ -142,61 +149,6 @@ import Webhooks
         #expect(world.desk.records.count == 0 && world.desk.records.byteCount == 0)
     }
 
-    @Test func oneResultThatIsNeverTakenDoesNotHoldUpTheOthersForLong() throws {
-        var world = DeskWorld(try sampleReceiver())
-        for offset in stride(from: Int64(0), to: 40_000, by: 100) { world.wanted[0, default: [:]][offset] = try sample(offset) }
-        world.ends[0] = 40_000
-        world.give(0)
-        let begin = world.now
-        var letters: [UntakenResult] = []
-        var taken = 0
-        for _ in 0..<5_000 where taken < 399 {
-            world.read()
-            for call in world.start() {
-                let isPoison = call.record.offset == 0
-                world.end(call.number, status: isPoison ? 500 : 200)
-                if !isPoison { taken += 1 }
-            }
-            for letter in world.desk.takeUntaken() {
-                letters.append(letter)
-                world.desk.noteWritten(letter.number)
-            }
-            world.pass()
-        }
-        #expect(taken == 399)
-        #expect(letters.map(\.reason) == [.heldUpOthers] && letters.map(\.attempts) == [ReceiverDesk.patience])
-        #expect(world.now < begin + 3_600_000_000_000)
-        #expect(world.desk.takeOffsets() == [DeskWorld.place(0): 40_000])
-    }
-
-    @Test func aReceiverThatHangsHasABoundedNumberOfResultsInMemory() throws {
-        var receiver = try sampleReceiver()
-        receiver.inFlight = 4
-        var world = try DeskWorld(receiver, results: 10_000)
-        for _ in 0..<100 {
-            world.read()
-            world.start()
-            world.pass()
-        }
-        #expect(world.desk.inFlight <= 4 && world.desk.records.count <= 1_008)
-        #expect(world.desk.room == nil)
-    }
-
-    @Test func nothingNewIsReadWhileAThousandWaitForAnotherAttempt() throws {
-        var receiver = try sampleReceiver()
-        receiver.inFlight = 100
-        var world = try DeskWorld(receiver, results: 5_000)
-        // An answer of 400 says nothing of the receiver as a whole, so its circuit stays closed.
-        for _ in 0..<2_000 where world.desk.records.retryCount < ReceiverDesk.mostRetries {
-            world.read()
-            for call in world.start() where call.attempt == 1 { world.end(call.number, status: 400) }
-            world.now += 1_000
-        }
-        #expect(world.desk.records.retryCount >= ReceiverDesk.mostRetries && world.desk.records.readyCount < 350)
-        #expect(world.desk.room == nil && world.desk.records.count <= 1_200)
-        #expect(world.desk.state(now: world.now) == "running")
-    }
-
     @Test func whileTheCircuitIsOpenNothingButProbesCountsAsAnAttempt() throws {
         var world = try DeskWorld(sampleReceiver(), results: 100)
         let begin = world.now
@@ -262,9 +214,34 @@ import Webhooks
         #expect(world.desk.records.count == 0 && world.desk.places(of: DeskWorld.topic).offsets == [0: 0])
     }
 
+    @Test func whatIsNotWantedAnyMoreIsDoneWithInOrder() throws {
+        var world = DeskWorld(try sampleReceiver())
+        for offset in Int64(0)..<3 {
+            world.wanted[0, default: [:]][offset] = try sample(offset, request: "q", source: offset == 1 ? "other" : "shop")
+        }
+        world.wanted[0]?[3] = try sample(3, source: "other")
+        world.ends[0] = 4
+        world.give(0)
+        world.read()
+        let before = world.desk.series
+        for number in world.start().map(\.number) {
+            world.calls[number] = nil
+            world.desk.takeBack(number, now: world.now)
+        }
+        world.desk.keep(of: DeskWorld.topic) { $0.source == "shop" }
+        #expect(world.desk.records.count == 2 && world.desk.series != before)
+        for offset: Int64 in [0, 2] {
+            let calls = world.start()
+            #expect(calls.map(\.record.offset) == [offset])
+            for call in calls { world.end(call.number, status: 200) }
+        }
+        #expect(world.desk.takeOffsets() == [DeskWorld.place(0): 4])
+    }
+
     @Test func whatRetentionTookIsCountedAndPassed() throws {
         var world = DeskWorld(try sampleReceiver())
         for partition in Int32(0)..<2 { world.give(partition, from: 100) }
+        #expect(world.desk.takeOffsets() == [DeskWorld.place(0): 100, DeskWorld.place(1): 100])
         let lost = world.desk.skip(to: FeedPlaces([0: 400, 1: 100]), of: DeskWorld.topic)
         #expect(lost == [DeskWorld.place(0): 300])
         #expect(world.desk.places(of: DeskWorld.topic).offsets == [0: 400, 1: 100])

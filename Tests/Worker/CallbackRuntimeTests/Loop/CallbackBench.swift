@@ -17,6 +17,9 @@ final class CallbackBench: Sendable {
         private let state = Box<(records: [Int32: [FeedRecord]], first: [Int32: Int64], news: [@Sendable () -> Void])>(
             ([0: [], 1: []], [:], []))
 
+        /// The number of readings so far.
+        let readCount = Box(0)
+
         var end: FeedPlaces? { state.withLock { state in FeedPlaces(state.records.mapValues { Int64($0.count) }) } }
 
         var problem: KafkaError? { nil }
@@ -38,6 +41,7 @@ final class CallbackBench: Sendable {
             from places: FeedPlaces, onlyNamed: Bool, room: FeedRoom, where isWanted: @escaping @Sendable (FeedRecord) -> Bool,
             then: @escaping @Sendable (Result<FeedReading, FeedFailure>) -> Void
         ) {
+            readCount.withLock { $0 += 1 }
             let result = state.withLock { state -> Result<FeedReading, FeedFailure> in
                 if places.offsets.contains(where: { $0.value < state.first[$0.key, default: 0] }) {
                     return .failure(.gone(first: FeedPlaces(state.first)))
@@ -114,10 +118,13 @@ final class CallbackBench: Sendable {
     /// Dead letters in memory.
     final class Letters: DeadLetterSink {
         let all = Box<[CallbackDeadLetter]>([])
+        /// The reason for which none can be written, or nil.
+        let problem = Box<String?>(nil)
 
-        func write(_ letter: CallbackDeadLetter, then: @escaping @Sendable (Bool) -> Void) {
-            all.withLock { $0.append(letter) }
-            then(true)
+        func write(_ letter: CallbackDeadLetter, then: @escaping @Sendable (String?) -> Void) {
+            let problem = problem.withLock { $0 }
+            if problem == nil { all.withLock { $0.append(letter) } }
+            then(problem)
         }
     }
 

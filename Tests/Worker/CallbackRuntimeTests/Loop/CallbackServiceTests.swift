@@ -1,5 +1,6 @@
 import CallbackRecords
 import Crypto
+import EventLoop
 import Foundation
 import HTTPServing
 import Kafka
@@ -79,6 +80,22 @@ import Webhooks
         #expect(server.count == 11)
     }
 
+    @Test func a410CountsThoughTheClockOfWhoResumedIsAhead() throws {
+        let server = try ReceivingServer { _ in HTTPServerResponse(status: 410) }
+        let bench = try CallbackBench([try server.receiver("orders")])
+        let ahead = WallClock.millisecondsSince1970() + 3_600_000
+        bench.states.decide(ReceiverState(paused: true, at: ahead), of: "orders")
+        #expect(eventually { bench.status.contains(#""state":"paused""#) })
+        bench.states.decide(ReceiverState(paused: false, at: ahead + 1), of: "orders")
+        try bench.publish(0..<1)
+        #expect(eventually { bench.states.states["orders"]?.disabledAt != nil })
+        let disabled = try #require(bench.states.states["orders"])
+        #expect(disabled.at == ahead + 2 && disabled.disabledAt.map { $0 < ahead } ?? false)
+        #expect(eventually { bench.status.contains(#""state":"disabled""#) })
+        bench.stop()
+        #expect(server.count == 1)
+    }
+
     @Test func whoIsPausedIsNotCalled() throws {
         let server = try ReceivingServer(Self.taken)
         let other = try ReceivingServer(Self.taken)
@@ -110,6 +127,23 @@ import Webhooks
         #expect(bench.metrics.taken.series(["orders"]).value == 9)
     }
 
+    @Test func aDeadLetterThatCannotBeWrittenIsToldAndWrittenLater() throws {
+        let server = try ReceivingServer { _ in HTTPServerResponse(status: 422) }
+        var receiver = try server.receiver("orders")
+        receiver.giveUpAfter = 1
+        let bench = try CallbackBench([receiver])
+        bench.letters.problem.withLock { $0 = "no room on the disk" }
+        try bench.publish(0..<1)
+        let check = { bench.health.report(.ready, now: 0).checks.first { $0.name == "deadletters" } }
+        #expect(eventually { check()?.lack == "no room on the disk" })
+        #expect(check()?.reason == nil, "results are read and called all the same")
+        #expect(bench.position(of: "orders") ?? 0 == 0)
+        bench.letters.problem.withLock { $0 = nil }
+        #expect(eventually { bench.position(of: "orders") == 1 && check()?.lack == nil })
+        bench.stop()
+        #expect(bench.letters.all.withLock { $0.map(\.resultID) } == ["r0-0"])
+    }
+
     @Test func nobodyIsCalledInside() throws {
         let server = try ReceivingServer(Self.taken)
         let bench = try CallbackBench([try server.receiver("orders")], allowing: [])
@@ -118,6 +152,22 @@ import Webhooks
         bench.stop()
         #expect(server.count == 0)
         #expect(bench.position(of: "orders") ?? 0 == 0)
+    }
+
+    @Test func nobodyIsCalledOverAnOpenConnectionOnceThatIsForbidden() throws {
+        let server = try ReceivingServer(Self.taken)
+        let bench = try CallbackBench([try server.receiver("orders")])
+        try bench.publish(0..<5)
+        #expect(eventually { bench.position(of: "orders") == 5 })
+        bench.receivers.withLock { $0.allowedNetworks = [] }
+        // A receiver that comes in the same file shows that the file was taken in.
+        let second = try server.receiver("second")
+        bench.receivers.withLock { $0.receivers.append(second) }
+        #expect(eventually { bench.status.contains(#""name":"second""#) })
+        try bench.publish(5..<10)
+        #expect(eventually { bench.status.ranges(of: "address_refused").count == 2 })
+        bench.stop()
+        #expect(server.count == 5 && bench.position(of: "orders") == 5)
     }
 
     @Test func redirectsAreNotFollowedAndLongAnswersDoNoHarm() throws {
@@ -163,6 +213,24 @@ import Webhooks
         #expect(eventually { bench.position(of: "orders") == 15 })
         bench.stop()
         #expect(server.ids.sorted() == (10..<15).map { "r0-\($0)" })
+    }
+
+    @Test func whatIsNotWantedAnyMoreDoesNotComeFromMemory() throws {
+        let isAway = Box(true)
+        let server = try ReceivingServer { _ in HTTPServerResponse(status: isAway.withLock { $0 } ? 503 : 204) }
+        var receiver = try server.receiver("orders")
+        let bench = try CallbackBench([receiver])
+        try bench.publish(0..<5, source: "other")
+        try bench.publish(5..<10)
+        #expect(eventually { bench.status.contains(#""last_failure":"status 503""#) })
+        receiver.sources = ["shop"]
+        bench.receivers.withLock { [receiver] in $0.receivers = [receiver] }
+        #expect(eventually { bench.position(of: "orders") == 5 })
+        let before = server.count
+        isAway.withLock { $0 = false }
+        #expect(eventually { bench.position(of: "orders") == 10 })
+        bench.stop()
+        #expect(Set(server.ids.dropFirst(before)) == Set((5..<10).map { "r0-\($0)" }))
     }
 
     @Test func whatIsSentOnceMoreGoesToItsReceiverAlone() throws {
