@@ -4,7 +4,7 @@ import Synchronization
 
 /// Keeps positions as those of a consumer group for each receiver, which has no members, so that any lag exporter sees them.
 ///
-/// One transaction commits the positions of all receivers: a client for each group would be a handful of threads for each. Its calls block.
+/// One transaction commits the positions of all receivers, as long as no group fails: a client for each group would be a handful of threads for each. Its calls block.
 /// Any thread may load, and saves follow one another.
 public final class GroupPositionKeeper: CallbackPositions {
     /// The longest wait for a transaction. The library waits for ever for a coordinator that is away (page Kafka, "Calls that hang").
@@ -121,24 +121,36 @@ public final class GroupPositionKeeper: CallbackPositions {
         try save([receiver: offsets])
     }
 
-    /// Keeps the positions of many receivers, all or none of them where brokers have transactions.
+    /// Keeps the positions of many receivers, together where brokers have transactions. Where that fails, it keeps those of one after another.
     public func save(_ positions: [String: [TopicPartition: Int64]]) throws(KafkaError) {
-        let commits = positions.filter { !$0.value.isEmpty }
-            .map { receiver, offsets in
-                Commit(group: CallbackTopics.group(of: receiver), offsets: offsets.map { OffsetCommit($0.key, offset: $0.value) })
-            }
+        var commits: [String: [OffsetCommit]] = [:]
+        for (receiver, offsets) in positions where !offsets.isEmpty {
+            commits[CallbackTopics.group(of: receiver)] = offsets.map { OffsetCommit($0.key, offset: $0.value) }
+        }
         guard !commits.isEmpty else { return }
         try outlet.withLock { outlet throws(KafkaError) in
-            guard let transactionalID, try !isEmbedded(&outlet) else {
-                for commit in commits { try MemberlessGroup(configuration, id: commit.group).commit(commit.offsets) }
-                return
+            let id = transactionalID == nil ? nil : try isEmbedded(&outlet) ? nil : transactionalID
+            var order = outlet.order
+            defer { outlet.order = order }
+            let end = ContinuousClock.now + Self.saveLimit
+            // Each comes first at some time, for there may not be time for all.
+            try order.run(commits.keys.shuffled(), unless: { ContinuousClock.now >= end }) { groups throws(KafkaError) in
+                let found = groups.map { Commit(group: $0, offsets: commits[$0] ?? []) }
+                try write(found, as: id, by: &outlet.producer)
             }
-            // After any error the next one is a new producer, which settles what this one left open.
-            let kept = outlet.producer.take()
-            let producer = if let kept { kept } else { try Producer(configuration, transactionalID: transactionalID) }
-            try transact(commits, by: producer, isNew: kept == nil)
-            if !producer.isOutdated { outlet.producer = producer }
         }
+    }
+
+    private func write(_ commits: [Commit], as id: String?, by known: inout Producer?) throws(KafkaError) {
+        guard let id else {
+            for commit in commits { try MemberlessGroup(configuration, id: commit.group).commit(commit.offsets) }
+            return
+        }
+        // After any error the next one is a new producer, which settles what this one left open.
+        let kept = known.take()
+        let producer = if let kept { kept } else { try Producer(configuration, transactionalID: id) }
+        try transact(commits, by: producer, isNew: kept == nil)
+        if !producer.isOutdated { known = producer }
     }
 
     /// Frees the producer. A save afterwards makes another.
@@ -161,6 +173,7 @@ extension GroupPositionKeeper {
         var producer: Producer?
         /// True for the embedded cluster. Nil while that is not known.
         var isEmbedded: Bool?
+        var order = CommitOrder()
     }
 
     /// True for the embedded cluster, which confirms transactions and keeps nothing of them.
