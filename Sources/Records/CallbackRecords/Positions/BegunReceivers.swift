@@ -26,7 +26,7 @@ final class BegunReceivers: Sendable {
         (self.kafka, self.topic, self.timeout) = (kafka, topic, timeout)
     }
 
-    /// True if the receiver has begun. The topic is read for one that is not known to. Where it is missing, nobody has.
+    /// True if the receiver has begun. The topic is read for one that is not known to. Where it is missing, none has.
     func contains(_ receiver: String) throws(KafkaError) -> Bool {
         if known.withLock({ $0.contains(receiver) }) { return true }
         let found = try read()
