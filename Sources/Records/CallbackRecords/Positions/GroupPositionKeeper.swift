@@ -18,7 +18,7 @@ public final class GroupPositionKeeper: CallbackPositions {
     private let topics: CallbackTopics
     private let transactionalID: String?
     private let timeout: Duration
-    private let begun: BegunReceivers
+    private let begun: ReceiverMemory
     private let report: @Sendable (String, CallbackStart) -> Void
     private let calls = LimitedCalls(named: "pushfan-positions", limit: saveLimit, laterLimit: saveLimit)
     /// Protects what was learnt by earlier questions. Nothing else is locked while it is held.
@@ -40,7 +40,7 @@ public final class GroupPositionKeeper: CallbackPositions {
         report: @escaping @Sendable (_ receiver: String, CallbackStart) -> Void = { _, _ in }
     ) {
         (self.configuration, self.topics, self.transactionalID, self.timeout) = (configuration, topics, transactionalID, timeout)
-        begun = BegunReceivers(configuration, topic: topics.states, timeout: timeout)
+        begun = ReceiverMemory(configuration, topic: topics.states, timeout: timeout)
         self.report = report
     }
 

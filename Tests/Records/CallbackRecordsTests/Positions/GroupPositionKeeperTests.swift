@@ -39,7 +39,7 @@ import Testing
         try broker.writeResults(4, partition: 1)
         let replays = partition(2, of: broker.topics.replays)
         try broker.write(CallbackBroker.result("again"), to: broker.topics.replays, partition: 2)
-        let begun = BegunReceivers(broker.kafka, topic: broker.topics.states, timeout: farDeadline)
+        let begun = ReceiverMemory(broker.kafka, topic: broker.topics.states, timeout: farDeadline)
         try begun.note("shop")
         begun.close()
         // Another process learns it from the topic, whichever partitions it has.
@@ -55,7 +55,7 @@ import Testing
         _ = try keeper.load("shop", in: [partition(0)])
         _ = try keeper.load("shop", in: [partition(0)])
         keeper.close()
-        let key = BegunReceivers.prefix + "shop"
+        let key = ReceiverMemory.prefix + "shop"
         #expect(try broker.values(of: broker.topics.states).mapValues(\.count) == [key: 1])
         #expect(try ReceiverStates.read(broker.topics.states, by: broker.context).isEmpty)
     }

@@ -5,7 +5,7 @@ import Synchronization
 
 /// The receivers that ever had a position: brokers forget positions sooner than results. Records on the topic of states, which is kept
 /// for ever, remember them. Its calls block, one at a time.
-final class BegunReceivers: Sendable {
+final class ReceiverMemory: Sendable {
     /// The start of a record's key, which no receiver's name has.
     static let prefix = "begun "
     private static let step = Duration.milliseconds(200)
