@@ -82,7 +82,7 @@ public final class GroupPositionKeeper: CallbackPositions {
         return found.filter { partitions.contains($0.key) }
     }
 
-    /// Remembers that a receiver has positions. One that is not remembered now is at the next start.
+    /// Remembers that a receiver has positions. One that is not remembered now is by a later load.
     private func remember(_ receiver: String) {
         do throws(KafkaError) {
             if try !begun.contains(receiver) { try begun.note(receiver) }

@@ -63,8 +63,8 @@ import Testing
     @Test func withoutTheTopicOfStatesAReceiverIsNew() throws {
         broker.cluster.setTopic(broker.topics.states, isMissing: true)
         try broker.writeResults(2, partition: 0)
-        let keeper = GroupPositionKeeper(broker.kafka, topics: broker.topics, transactionalID: nil, timeout: .seconds(2))
         #expect(try keeper.load("shop", in: [partition(0)]) == [partition(0): 2])
+        #expect(starts.withLock { $0 } == [.new])
         keeper.close()
     }
 
