@@ -78,15 +78,9 @@ public final class GroupPositionKeeper: CallbackPositions {
             found.merge(starts) { $1 }
             report(receiver, !isBlank ? .added(missing) : hasBegun ? .forgotten : .new)
         }
-        remember(receiver)
+        // One that is not remembered now is by a later load.
+        try? begun.note(receiver)
         return found.filter { partitions.contains($0.key) }
-    }
-
-    /// Remembers that a receiver has positions. One that is not remembered now is by a later load.
-    private func remember(_ receiver: String) {
-        do throws(KafkaError) {
-            if try !begun.contains(receiver) { try begun.note(receiver) }
-        } catch {}
     }
 
     private func starts(

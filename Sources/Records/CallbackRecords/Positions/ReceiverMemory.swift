@@ -36,11 +36,12 @@ final class ReceiverMemory: Sendable {
         }
     }
 
-    /// Remembers that a receiver has begun. What fails is not tried again for a while, so that many receivers do not wait one after another.
+    /// Remembers that a receiver has begun, unless that is known. What fails is not tried again for a while, so that many receivers do not
+    /// wait one after another.
     func note(_ receiver: String) throws(KafkaError) {
         guard pauseEnd.withLock({ $0 <= ContinuousClock.now }) else { return }
         do throws(KafkaError) {
-            try write(receiver)
+            if try !contains(receiver) { try write(receiver) }
         } catch {
             pauseEnd.withLock { $0 = ContinuousClock.now + Self.pause }
             throw error
