@@ -15,6 +15,8 @@ extension CurlConnector {
             push_curl_set_long(easy, CURLOPT_CONNECT_ONLY, 1),
             push_curl_set_long(easy, CURLOPT_FRESH_CONNECT, 1),
             push_curl_set_long(easy, CURLOPT_NOSIGNAL, 1),
+            // Without it libcurl 7.88 joins the thread that looks a name up when it gives a connection up, and every other one waits.
+            push_curl_set_long(easy, CURLOPT_QUICK_EXIT, 1),
             push_curl_set_long(easy, CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1)),
             push_curl_set_long(easy, CURLOPT_CONNECTTIMEOUT_MS, milliseconds(configuration.connectTimeout)),
             // libcurl shuffles a name's addresses when it has looked them up. From its cache they come in one order, and every

@@ -10,12 +10,16 @@ import Synchronization
 public final class CallbackMembership: Sendable {
     private struct State {
         var problem: KafkaError?
+        /// The turns since the last problem.
+        var turnCount = 0
         var isKnown = false
         var isClosed = false
     }
 
     /// The interval at which the group is heard, which is what keeps the place in it.
     private static let step = DispatchTimeInterval.milliseconds(200)
+    /// The turns after a problem, and after each of these questions, before the group is asked whether it answers.
+    private static let questionInterval = 10
     /// The pause before another attempt to join, of the length of a session.
     private static let pause = DispatchTimeInterval.seconds(10)
 
@@ -70,7 +74,20 @@ public final class CallbackMembership: Sendable {
 extension CallbackMembership {
     private var isClosed: Bool { state.withLock { $0.isClosed } }
 
-    private func note(_ problem: KafkaError?) { state.withLock { $0.problem = problem } }
+    private func note(_ problem: KafkaError?) { state.withLock { ($0.problem, $0.turnCount) = (problem, 0) } }
+
+    /// Asks the group now and then while a problem is known, which no event takes back, and forgets it when the group answers. That a topic is
+    /// missing ends with another assignment.
+    private func check(_ group: ConsumerGroup) {
+        let isDue = state.withLock { state in
+            guard let problem = state.problem, !problem.isUnknownTopicOrPartition else { return false }
+            state.turnCount += 1
+            return state.turnCount % Self.questionInterval == 0
+        }
+        guard isDue, let topic = topics.first else { return }
+        let partition = TopicPartition(topic: topic, partition: 0)
+        if (try? group.committed([partition], timeout: .seconds(1))) != nil { note(nil) }
+    }
 
     private func work() {
         while !isClosed {
@@ -93,6 +110,7 @@ extension CallbackMembership {
             while !isClosed, !consumer.isOutdated {
                 while let event = consumer.nextEvent() { try take(event, of: consumer, isOurs: &isOurs) }
                 if let failure = consumer.clusterFailure { throw failure }
+                if isOurs { check(consumer.group) }
                 _ = closing.wait(timeout: .now() + Self.step)
             }
         } catch {

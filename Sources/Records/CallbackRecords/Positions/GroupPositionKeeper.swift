@@ -4,20 +4,22 @@ import Synchronization
 
 /// Keeps positions as those of a consumer group for each receiver, which has no members, so that any lag exporter sees them.
 ///
-/// One transaction commits the positions of all receivers: a client for each group would be a handful of threads for each. Its calls block.
+/// One transaction commits the positions of all receivers, as long as no group fails: a client for each group would be a handful of threads for each. Its calls block.
 /// Any thread may load, and saves follow one another.
 public final class GroupPositionKeeper: CallbackPositions {
     /// The longest wait for a transaction. The library waits for ever for a coordinator that is away (page Kafka, "Calls that hang").
     private static let saveLimit = Duration.seconds(20)
     /// The time for which questions fail after one that brokers did not answer.
     private static let failureLimit = Duration.seconds(5)
-    /// The time for which the partitions of results are known.
-    private static let resultsLimit = Duration.seconds(30)
+    /// The time for which the partitions of the topics are known.
+    private static let topicsLimit = Duration.seconds(30)
 
     private let configuration: KafkaConfiguration
     private let topics: CallbackTopics
     private let transactionalID: String?
     private let timeout: Duration
+    private let begun: ReceiverMemory
+    private let report: @Sendable (String, CallbackStart) -> Void
     private let calls = LimitedCalls(named: "pushfan-positions", limit: saveLimit, laterLimit: saveLimit)
     /// Protects what was learnt by earlier questions. Nothing else is locked while it is held.
     private let memory = Mutex(Memory())
@@ -32,15 +34,21 @@ public final class GroupPositionKeeper: CallbackPositions {
     ///   - transactionalID: A name of this process and no other, under which positions are written. Nil for brokers without transactions, where
     ///     each save of a receiver makes a client, as it does on the embedded cluster.
     ///   - timeout: The longest wait for each answer.
+    ///   - report: Gets each receiver that begins somewhere, on the thread that loads.
     public init(
-        _ configuration: KafkaConfiguration, topics: CallbackTopics, transactionalID: String?, timeout: Duration = .seconds(10)
+        _ configuration: KafkaConfiguration, topics: CallbackTopics, transactionalID: String?, timeout: Duration = .seconds(10),
+        report: @escaping @Sendable (_ receiver: String, CallbackStart) -> Void = { _, _ in }
     ) {
         (self.configuration, self.topics, self.transactionalID, self.timeout) = (configuration, topics, transactionalID, timeout)
+        begun = ReceiverMemory(configuration, topic: topics.states, timeout: timeout)
+        self.report = report
     }
 
-    /// The place where a receiver goes on in each of the partitions. One that has no position anywhere in the topic of results begins at its
-    /// end, for the whole topic. A partition that came later, or of the other topic, begins at its first record.
-    /// What is found so is committed at once.
+    /// The place where a receiver goes on in each of the partitions.
+    ///
+    /// Where it has no position in the topic of results, it begins for the whole of both topics: one that is new at the end of results and
+    /// the beginning of what is sent once more, one whose positions brokers have forgotten the other way around. A partition that came later
+    /// begins at its first record. What is found so is committed at once.
     ///
     /// Where brokers do not answer, the next questions fail at once for some seconds, so that those for many receivers do not add up.
     public func load(_ receiver: String, in partitions: [TopicPartition]) throws(KafkaError) -> [TopicPartition: Int64] {
@@ -54,17 +62,25 @@ public final class GroupPositionKeeper: CallbackPositions {
     }
 
     private func find(_ receiver: String, in partitions: [TopicPartition]) throws(KafkaError) -> [TopicPartition: Int64] {
-        let known = try partitions.allSatisfy { $0.topic != topics.results } ? [] : allResults()
-        let others = partitions.filter { !known.contains($0) }
+        let all = try allPartitions()
+        let others = partitions.filter { !all.contains($0) }
         let group = MemberlessGroup(configuration, id: CallbackTopics.group(of: receiver))
         var found: [TopicPartition: Int64] = [:]
-        for offset in try group.committed(known + others, timeout: timeout) { found[offset.partition] = offset.offset }
-        let new = known.allSatisfy { found[$0] == nil } ? known : []
-        let late = partitions.filter { found[$0] == nil && !new.contains($0) }
-        guard !new.isEmpty || !late.isEmpty else { return found.filter { partitions.contains($0.key) } }
-        let starts = try starts(atEnd: new, atBeginning: late)
-        try save(receiver, at: starts)
-        return found.merging(starts) { $1 }.filter { partitions.contains($0.key) }
+        for offset in try group.committed(all + others, timeout: timeout) { found[offset.partition] = offset.offset }
+        let isBlank = !found.keys.contains { $0.topic == topics.results }
+        let hasBegun = isBlank ? try begun.contains(receiver) : true
+        let missing = (isBlank ? all + others : partitions).filter { found[$0] == nil }
+        if !missing.isEmpty {
+            let topicAtEnd = !isBlank ? nil : hasBegun ? topics.replays : topics.results
+            let starts = try starts(
+                atEnd: missing.filter { $0.topic == topicAtEnd }, atBeginning: missing.filter { $0.topic != topicAtEnd })
+            try save(receiver, at: starts)
+            found.merge(starts) { $1 }
+            report(receiver, !isBlank ? .added(missing) : hasBegun ? .forgotten : .new)
+        }
+        // One that is not remembered now is by a later load.
+        try? begun.note(receiver)
+        return found.filter { partitions.contains($0.key) }
     }
 
     private func starts(
@@ -78,16 +94,20 @@ public final class GroupPositionKeeper: CallbackPositions {
         return Dictionary(zip(new + late, ends + firsts)) { first, _ in first }
     }
 
-    private func allResults() throws(KafkaError) -> [TopicPartition] {
-        if let known = memory.withLock({ $0.results }), ContinuousClock.now < known.end { return known.partitions }
-        switch try TopicAdmin(configuration).describe(topics: [topics.results], timeout: timeout).topics.first {
-        case .existing(let count):
-            let partitions = (0..<Int32(clamping: count)).map { TopicPartition(topic: topics.results, partition: $0) }
-            memory.withLock { $0.results = (partitions, ContinuousClock.now + Self.resultsLimit) }
-            return partitions
-        case .failed(let error): throw error
-        case .missing, nil: throw .unknownTopic(topics.results)
+    private func allPartitions() throws(KafkaError) -> [TopicPartition] {
+        if let known = memory.withLock({ $0.all }), ContinuousClock.now < known.end { return known.partitions }
+        let names = [topics.results, topics.replays]
+        var partitions: [TopicPartition] = []
+        for (name, state) in zip(names, try TopicAdmin(configuration).describe(topics: names, timeout: timeout).topics) {
+            switch state {
+            case .existing(let count):
+                partitions += (0..<Int32(clamping: count)).map { TopicPartition(topic: name, partition: $0) }
+            case .failed(let error): throw error
+            case .missing: if name == topics.results { throw .unknownTopic(name) }
+            }
         }
+        memory.withLock { $0.all = (partitions, ContinuousClock.now + Self.topicsLimit) }
+        return partitions
     }
 
     /// Keeps the positions of a receiver.
@@ -95,37 +115,50 @@ public final class GroupPositionKeeper: CallbackPositions {
         try save([receiver: offsets])
     }
 
-    /// Keeps the positions of many receivers, all or none of them where brokers have transactions.
+    /// Keeps the positions of many receivers, together where brokers have transactions. Where that fails, it keeps those of one after another.
     public func save(_ positions: [String: [TopicPartition: Int64]]) throws(KafkaError) {
-        let commits = positions.filter { !$0.value.isEmpty }
-            .map { receiver, offsets in
-                Commit(group: CallbackTopics.group(of: receiver), offsets: offsets.map { OffsetCommit($0.key, offset: $0.value) })
-            }
+        var commits: [String: [OffsetCommit]] = [:]
+        for (receiver, offsets) in positions where !offsets.isEmpty {
+            commits[CallbackTopics.group(of: receiver)] = offsets.map { OffsetCommit($0.key, offset: $0.value) }
+        }
         guard !commits.isEmpty else { return }
         try outlet.withLock { outlet throws(KafkaError) in
-            guard let transactionalID, try !isEmbedded(&outlet) else {
-                for commit in commits { try MemberlessGroup(configuration, id: commit.group).commit(commit.offsets) }
-                return
+            let id = transactionalID == nil ? nil : try isEmbedded(&outlet) ? nil : transactionalID
+            var order = outlet.order
+            defer { outlet.order = order }
+            let end = ContinuousClock.now + Self.saveLimit
+            // Each comes first at some time, for there may not be time for all.
+            try order.run(commits.keys.shuffled(), unless: { ContinuousClock.now >= end }) { groups throws(KafkaError) in
+                let found = groups.map { Commit(group: $0, offsets: commits[$0] ?? []) }
+                try write(found, as: id, by: &outlet.producer)
             }
-            // After any error the next one is a new producer, which settles what this one left open.
-            let kept = outlet.producer.take()
-            let producer = if let kept { kept } else { try Producer(configuration, transactionalID: transactionalID) }
-            try transact(commits, by: producer, isNew: kept == nil)
-            if !producer.isOutdated { outlet.producer = producer }
         }
+    }
+
+    private func write(_ commits: [Commit], as id: String?, by known: inout Producer?) throws(KafkaError) {
+        guard let id else {
+            for commit in commits { try MemberlessGroup(configuration, id: commit.group).commit(commit.offsets) }
+            return
+        }
+        // After any error the next one is a new producer, which settles what this one left open.
+        let kept = known.take()
+        let producer = if let kept { kept } else { try Producer(configuration, transactionalID: id) }
+        try transact(commits, by: producer, isNew: kept == nil)
+        if !producer.isOutdated { known = producer }
     }
 
     /// Frees the producer. A save afterwards makes another.
     public func close() {
         let last = outlet.withLock { $0.producer.take() }
         last?.close(timeout: .zero)
+        begun.close()
     }
 }
 
 extension GroupPositionKeeper {
     /// The answers to earlier questions, each until it is out of date.
     private struct Memory {
-        var results: (partitions: [TopicPartition], end: ContinuousClock.Instant)?
+        var all: (partitions: [TopicPartition], end: ContinuousClock.Instant)?
         var failure: (error: KafkaError, end: ContinuousClock.Instant)?
     }
 
@@ -134,6 +167,7 @@ extension GroupPositionKeeper {
         var producer: Producer?
         /// True for the embedded cluster. Nil while that is not known.
         var isEmbedded: Bool?
+        var order = CommitOrder()
     }
 
     /// True for the embedded cluster, which confirms transactions and keeps nothing of them.

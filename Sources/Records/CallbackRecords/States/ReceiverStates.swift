@@ -10,9 +10,8 @@ import Synchronization
 /// The thread ends with `close()`, and keeps this until then.
 public final class ReceiverStates: Sendable {
     private struct State {
-        var states: [String: ReceiverState] = [:]
+        var book = StateBook()
         var problem: KafkaError?
-        var isKnown = false
         var isClosed = false
     }
 
@@ -45,10 +44,10 @@ public final class ReceiverStates: Sendable {
     }
 
     /// The state of each receiver that ever had one, by its name.
-    public var states: [String: ReceiverState] { state.withLock { $0.states } }
+    public var states: [String: ReceiverState] { state.withLock { $0.book.states } }
 
     /// True after the topic was read to its end, or was found to be missing.
-    public var isKnown: Bool { state.withLock { $0.isKnown } }
+    public var isKnown: Bool { state.withLock { $0.book.isKnown } }
 
     /// The last problem, or nil while none is known. That the topic is missing is one.
     public var problem: KafkaError? { state.withLock { $0.problem } }
@@ -97,7 +96,7 @@ extension ReceiverStates {
                 defer { reader.close() }
                 try follow(reader)
             } catch {
-                if error.isUnknownTopicOrPartition { know() }
+                if error.isUnknownTopicOrPartition { note { $0.noteMissing() } }
                 state.withLock { $0.problem = error }
                 _ = closing.wait(timeout: .now() + Self.pause)
             }
@@ -107,21 +106,20 @@ extension ReceiverStates {
     /// Reads until the end, or until another client must take over.
     private func follow(_ reader: TopicReader) throws(KafkaError) {
         var turn = 0
+        state.withLock { $0.book.begin() }
         while !isClosed {
             let found = reader.read(timeout: Self.step) { record in
-                guard let (receiver, new) = Self.entry(of: record) else { return }
-                let hasChanged = state.withLock { state in
-                    defer { state.states[receiver] = new }
-                    return state.isKnown && state.states[receiver] != new
-                }
-                if hasChanged { onChange() }
+                if let (receiver, new) = Self.entry(of: record) { note { $0.take(new, of: receiver) } }
             }
             switch found {
             case .error(let error) where error.isOutdated: return
             case .error(let error): throw error
             case .record, .endOfPartition, .empty: break
             }
-            if reader.hasReachedEnd { know() }
+            if reader.hasReachedEnd {
+                note { $0.complete() }
+                state.withLock { $0.problem = nil }
+            }
             turn += 1
             if turn % Self.checkInterval == 0 { try check(reader) }
         }
@@ -135,12 +133,8 @@ extension ReceiverStates {
         try reader.refreshPartitions(timeout: .seconds(5))
     }
 
-    /// Notes that the states are known, and that nothing is wrong.
-    private func know() {
-        let isNews = state.withLock { state in
-            defer { (state.isKnown, state.problem) = (true, nil) }
-            return !state.isKnown
-        }
-        if isNews { onChange() }
+    /// Changes what is known, and tells if that is news.
+    private func note(_ change: (inout StateBook) -> Bool) {
+        if state.withLock({ change(&$0.book) }) { onChange() }
     }
 }

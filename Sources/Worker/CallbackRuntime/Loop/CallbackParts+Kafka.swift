@@ -26,7 +26,22 @@ extension CallbackParts {
         let decisions = try StateWriter(kafka, topic: topics.states)
         let deadLetters = try DeadLetterWriter(kafka, topic: topics.deadLetters)
         let positions = GroupPositionKeeper(
-            kafka, topics: topics, transactionalID: "\(configuration.groupID)-\(configuration.instance)")
+            kafka, topics: topics, transactionalID: "\(configuration.groupID)-\(configuration.instance)"
+        ) { receiver, start in
+            switch start {
+            case .new:
+                log.info(
+                    .receiverChanged, "a new receiver begins with the results from now on", [.receiver: .string(receiver)])
+            case .forgotten:
+                log.warning(
+                    .receiverChanged, "a receiver has lost its place, and begins with the oldest results",
+                    [.receiver: .string(receiver)])
+            case .added(let partitions):
+                log.info(
+                    .receiverChanged, "a receiver begins with the first results of new partitions",
+                    [.receiver: .string(receiver), .count: LogValue(partitions.count)])
+            }
+        }
         self.init(
             receivers: { file.current(now: $0) },
             positions: positions,

@@ -51,4 +51,19 @@ import Testing
         #expect(eventually { second.withLock { $0.count } == 8 })
         two.close()
     }
+
+    @Test func aProblemIsOverWhenTheGroupAnswersAgainWithoutARebalance() throws {
+        let broker = try CallbackBroker()
+        let changes = Box<[Set<TopicPartition>]>([])
+        let member = join(broker) { partitions in changes.withLock { $0.append(partitions) } }
+        #expect(eventually { changes.withLock { $0.last?.count } == 4 })
+        let before = changes.withLock { $0 }
+        // The group has moved, and the first who is asked for the place refuses to say.
+        broker.cluster.failNext(apiKey: 10, codes: [30])
+        broker.cluster.failNext(apiKey: 12, codes: [16])
+        #expect(eventually { member.problem?.isAuthorization == true })
+        #expect(eventually { member.problem == nil })
+        #expect(changes.withLock { $0 } == before)
+        member.close()
+    }
 }

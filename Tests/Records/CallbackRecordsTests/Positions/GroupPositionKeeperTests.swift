@@ -7,10 +7,13 @@ import Testing
 @Suite(.tags(.threads)) struct GroupPositionKeeperTests {
     private let broker: CallbackBroker
     private let keeper: GroupPositionKeeper
+    private let starts = Box<[CallbackStart]>([])
 
     init() throws {
         broker = try CallbackBroker(partitions: 3)
-        keeper = GroupPositionKeeper(broker.kafka, topics: broker.topics, transactionalID: nil, timeout: farDeadline)
+        keeper = GroupPositionKeeper(
+            broker.kafka, topics: broker.topics, transactionalID: nil, timeout: farDeadline
+        ) { [starts] _, start in starts.withLock { $0.append(start) } }
     }
 
     private func committed(_ receiver: String) throws -> [Int64?] {
@@ -28,12 +31,48 @@ import Testing
         try broker.writeResults(3, partition: 1)
         try broker.writeResults(3, partition: 2)
         #expect(try keeper.load("shop", in: [partition(1), partition(2)]) == [partition(1): 4, partition(2): 2])
+        #expect(starts.withLock { $0 } == [.new])
+        keeper.close()
+    }
+
+    @Test func aReceiverThatBrokersHaveForgottenBeginsWithTheOldestResultAndRepeatsNoReplay() throws {
+        try broker.writeResults(4, partition: 1)
+        let replays = partition(2, of: broker.topics.replays)
+        try broker.write(CallbackBroker.result("again"), to: broker.topics.replays, partition: 2)
+        let begun = ReceiverMemory(broker.kafka, topic: broker.topics.states, timeout: farDeadline)
+        try begun.note("shop")
+        begun.close()
+        // Another process learns it from the topic, whichever partitions it has.
+        #expect(try keeper.load("shop", in: [replays]) == [replays: 1])
+        #expect(try keeper.load("shop", in: [partition(1), replays]) == [partition(1): 0, replays: 1])
+        #expect(try committed("shop") == [0, 0, 0])
+        #expect(starts.withLock { $0 } == [.forgotten])
+        keeper.close()
+    }
+
+    @Test func whoeverHasAPositionIsRememberedAndIsNoReceiverOfTheStates() throws {
+        try keeper.save("shop", at: [partition(0): 7])
+        _ = try keeper.load("shop", in: [partition(0)])
+        _ = try keeper.load("shop", in: [partition(0)])
+        keeper.close()
+        let key = ReceiverMemory.prefix + "shop"
+        #expect(try broker.values(of: broker.topics.states).mapValues(\.count) == [key: 1])
+        #expect(try ReceiverStates.read(broker.topics.states, by: broker.context).isEmpty)
+    }
+
+    @Test func withoutTheTopicOfStatesAReceiverIsNew() throws {
+        broker.cluster.setTopic(broker.topics.states, isMissing: true)
+        try broker.writeResults(2, partition: 0)
+        #expect(try keeper.load("shop", in: [partition(0)]) == [partition(0): 2])
+        #expect(starts.withLock { $0 } == [.new])
+        keeper.close()
     }
 
     @Test func aKnownReceiverReadsAPartitionThatCameLaterFromItsBeginning() throws {
         try keeper.save("shop", at: [partition(0): 0])
         try broker.writeResults(5, partition: 2)
         #expect(try keeper.load("shop", in: [partition(0), partition(2)]) == [partition(0): 0, partition(2): 0])
+        #expect(starts.withLock { $0 } == [.added([partition(2)])])
     }
 
     @Test func whatIsSavedIsLoaded() throws {
@@ -68,7 +107,7 @@ import Testing
     }
 
     @Test func positionsOfManyReceiversAreKeptInOneTransactionAndByTheNextProcess() throws {
-        let topics = CallbackTopics(results: name, states: "", deadLetters: "", replays: "")
+        let topics = CallbackTopics(results: name, states: name + "-s", deadLetters: "", replays: name + "-r")
         let admin = try TopicAdmin(kafka)
         let topic = NewTopic(name: name, partitionCount: 2, replicationFactor: 1)
         #expect(try admin.createTopics([topic], timeout: farDeadline) == [.created])

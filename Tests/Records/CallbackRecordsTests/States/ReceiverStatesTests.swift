@@ -46,4 +46,21 @@ import Testing
         broker.cluster.setTopic(broker.topics.states, isMissing: false)
         #expect(eventually { states.problem == nil })
     }
+
+    @Test func aWriterGoesOnWithAnotherProducerAfterPropertiesHaveChanged() throws {
+        let broker = try CallbackBroker()
+        let live = LiveProperties([])
+        var kafka = broker.kafka
+        kafka.live = live
+        let writer = try StateWriter(kafka, topic: broker.topics.states, timeout: farDeadline)
+        let state = ReceiverState(paused: true, at: CallbackBroker.now)
+        #expect(!writer.isOutdated)
+        #expect(live.renew([LiveProperties.Property(key: "socket.timeout.ms", value: "5000")]) == .reopening)
+        #expect(writer.isOutdated)
+        try writer.write(state, of: "shop")
+        #expect(!writer.isOutdated)
+        #expect(try ReceiverStates.read(broker.topics.states, by: broker.context) == ["shop": state])
+        writer.close()
+        #expect(throws: KafkaError.self) { try writer.write(state, of: "shop") }
+    }
 }
