@@ -87,14 +87,7 @@ extension WorkerLoop {
         facts.lastRebalance = wallClock
         metrics.rebalances.increment()
         log.info(.rebalanced, "partitions were assigned", [.count: LogValue(list.count)])
-        let own = list.filter { configuration.topics.shared.contains($0.topic) }
-        // A member that comes back with other topics within its session is given those that it had (static membership).
-        if let foreign = list.first(where: { !own.contains($0) }) {
-            log.warning(
-                .rebalanced, "the group gave partitions of topics that this worker does not read; they are left",
-                [.topic: .string(foreign.topic), .count: LogValue(list.count - own.count)])
-        }
-        perform(membership.assigned(own.map { Membership.Partition($0) }, now: now))
+        perform(membership.assigned(configuration.ownPartitions(of: list, log: log).map { Membership.Partition($0) }, now: now))
     }
 
     /// The positions of an assignment could not be learnt, or not be read from.
