@@ -174,7 +174,7 @@ let package = Package(
                 "Publishing", "GroupPositions", "JobSupport", "Groups", "Replays",
             ]),
 
-        module("Records/ResultFeed", ["Basics", "PushModel", "ResultQuery", "EventLoop", "Kafka", "Publishing"]),
+        module("Records/ResultFeed", ["Basics", "PushModel", "ResultQuery", "EventLoop", "Kafka"]),
         module(
             "Records/CallbackRecords",
             [
@@ -228,7 +228,8 @@ let package = Package(
         module(
             "Door/FeedAPI",
             [
-                "Basics", "PushModel", "Delivery", "Observability", "ResultQuery", "EventLoop", "Keys", "Kafka", "HTTPServing",
+                "Basics", "PushModel", "Delivery", "Observability", "ResultQuery", "EventLoop", "Users", "Keys", "Kafka",
+                "HTTPServing",
                 "Publishing", "JobSupport", "Results", "ResultFeed", "GatewayAPI",
             ]),
         module("Door/Page", ["Basics", "PushModel", "Observability", "Crypto", "Keys", "HTTPServing", "WebFiles", "GatewayAPI"]),
@@ -353,7 +354,7 @@ let package = Package(
                 "JobSupport", "Groups", "Replays", "Results", "ReplayStage",
             ]),
         tests(
-            "Records/ResultFeedTests", ["Basics", "PushModel", "ResultQuery", "EventLoop", "Kafka", "Publishing", "ResultFeed"]),
+            "Records/ResultFeedTests", ["Basics", "PushModel", "ResultQuery", "EventLoop", "Kafka", "ResultFeed"]),
         tests(
             "Records/CallbackRecordsTests",
             [
