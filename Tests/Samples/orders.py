@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""A service that publishes orders, and hears what became of each: by the feed, and by callbacks. It may be killed and started again at any time.
+"""A service that publishes orders, and hears what became of each: by the feed, and by callbacks. It may be killed and started again at any time:
+it keeps what it has heard in the file `heard`, and then the place of the feed behind that in the file `cursor`.
 
     GATEWAY=http://127.0.0.1:8080 PUBLISH_KEY=… SECRET=whsec_… PORT=9000 orders.py COUNT
 """
@@ -8,6 +9,11 @@ import base64, hashlib, hmac, http.server, json, os, sys, threading, time, urlli
 GATEWAY, KEY, COUNT = os.environ["GATEWAY"], os.environ["PUBLISH_KEY"], int(sys.argv[1])
 SECRET = base64.b64decode(os.environ["SECRET"].removeprefix("whsec_"))
 heard = {"feed": set(), "callback": set()}  # orders: a result may come again
+journal = open("heard", "a+")
+journal.seek(0)
+for line in journal:
+    way, order = line.split()
+    heard[way].add(order)
 
 
 def call(path, body=None, **headers):
@@ -33,16 +39,25 @@ def publish(first, orders):
 def note(way, result):
     if result["kind"] == "final" and result["state"] != "duplicate":  # of an order that was published again after all
         heard[way].add(result["request_id"])
+        journal.write(f"{way} {result['request_id']}\n")
+        journal.flush()
         print(way, result["request_id"], result["result_id"], result["state"], flush=True)
 
 
+def keep(cursor):
+    with open("cursor.new", "w") as file:
+        file.write(cursor)
+    os.replace("cursor.new", "cursor")
+
+
 def follow(cursor):
-    """Reads the feed from a cursor on. A service of yours keeps it with what it has done for the results before it."""
+    """Reads the feed from a cursor on."""
     while True:
         page = call(f"/v1/results?after={cursor}&wait=20&limit=500")
         for result in page["results"]:
             note("feed", result)
         cursor = page["cursor"]
+        keep(cursor)
 
 
 class Callback(http.server.BaseHTTPRequestHandler):
@@ -62,8 +77,9 @@ class Callback(http.server.BaseHTTPRequestHandler):
 
 server = http.server.ThreadingHTTPServer(("127.0.0.1", int(os.environ["PORT"])), Callback)
 threading.Thread(target=server.serve_forever, daemon=True).start()
-cursor = call("/v1/results")["cursor"]  # a cursor from before the first order
-threading.Thread(target=follow, args=[cursor], daemon=True).start()
+if not os.path.exists("cursor"):
+    keep(call("/v1/results")["cursor"])  # from before the first order
+threading.Thread(target=follow, args=[open("cursor").read()], daemon=True).start()
 for first in range(0, COUNT, 100):
     orders = [{"id": f"order-{number}", "audience": {"users": [f"user-{number % 100}"]}, "message": {"title": "Shipped"}}
               for number in range(first, min(first + 100, COUNT))]

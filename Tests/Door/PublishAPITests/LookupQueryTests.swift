@@ -30,7 +30,8 @@ import Testing
         arguments: [
             ("?wait=outcome", [:], 30, .outcome, false), ("?wait=outcome&until=outcome", [:], 30, .outcome, false),
             ("?wait=7&until=outcome", [:], 7, .outcome, false), ("?wait=7&until=result", [:], 7, .result, false),
-            ("?until=outcome", [:], 0, .outcome, false), ("", ["Prefer": "wait=5; until=outcome"], 5, .outcome, true),
+            ("?until=outcome", [:], 0, .outcome, false), ("", ["Prefer": "wait=outcome"], 30, .outcome, true),
+            ("", ["Prefer": "wait=5; until=outcome"], 5, .outcome, true),
             ("", ["Prefer": "wait=5;x;Until=\"outcome\", wait=6"], 5, .outcome, true),
             ("", ["Prefer": "wait=5; until=then"], 5, .result, true), ("", ["Prefer": "wait=5, until=outcome"], 5, .result, true),
             ("?until=outcome", ["Prefer": "wait=5"], 5, .outcome, true),

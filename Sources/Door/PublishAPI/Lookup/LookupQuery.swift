@@ -73,12 +73,15 @@ struct LookupQuery: Sendable, Equatable {
         return Timestamp(milliseconds: milliseconds)
     }
 
-    /// The preference `wait`, at most 30 seconds, nil for none. The first one counts. Its parameter `until=outcome` names the goal.
+    /// The preference `wait`, at most 30 seconds, nil for none. The first one counts. Its parameter `until=outcome` names the goal, as
+    /// `wait=outcome` does.
     static func preferredWait(_ headers: HTTPFields) -> (seconds: Int, goal: RequestWatch.Goal)? {
         for preference in headers.members("Prefer") {
             let parts = preference.unquotedParts(between: ";").map { $0.unquotedParts(between: "=") }
             guard parts[0][0].equalsIgnoringCase("wait") else { continue }
-            guard parts[0].count == 2, let seconds = parts[0][1].unquoted.flatMap({ seconds($0[...]) }) else { return nil }
+            guard parts[0].count == 2, let text = parts[0][1].unquoted else { return nil }
+            if text == "outcome" { return (APILimit.wait, .outcome) }
+            guard let seconds = seconds(text[...]) else { return nil }
             let isForOutcome = parts.dropFirst()
                 .contains { $0.count == 2 && $0[0].equalsIgnoringCase("until") && $0[1].unquoted == "outcome" }
             return (min(seconds, APILimit.wait), isForOutcome ? .outcome : .result)
