@@ -23,12 +23,7 @@ extension Command {
                     ("instance", "NAME", "callbacks.instance"),
                 ])),
             .kafka(topics: ["results", "callbacks"]),
-            FlagGroup(
-                "Reporting",
-                FlagGroup.settings([
-                    ("listen", "HOST:PORT", "listen"), ("log-level", "LEVEL", "log.level"),
-                    ("log-format", "FORMAT", "log.format"),
-                ])),
+            .reporting(at: Settings.callbackProbesDefault),
         ],
         readOn: "pushfan help callbacks check, callbacks list, callbacks test, callbacks replay, --page callbacks",
         run: { (invocation) throws(CommandFailure) in try CallbacksProgram(invocation).run() })

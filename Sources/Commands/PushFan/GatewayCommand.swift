@@ -26,12 +26,7 @@ extension Command {
                     ("hub-name", "NAME", "hub.name"),
                 ])),
             .kafka(topics: ["requests", "results"]),
-            FlagGroup(
-                "Reporting",
-                FlagGroup.settings([
-                    ("listen", "HOST:PORT", "listen"), ("log-level", "LEVEL", "log.level"),
-                    ("log-format", "FORMAT", "log.format"),
-                ])),
+            .reporting(at: Settings.gatewayProbesDefault),
         ],
         readOn: "pushfan help --page gateway, pushfan help users set",
         run: { (invocation) throws(CommandFailure) in try GatewayProgram(invocation).run() })

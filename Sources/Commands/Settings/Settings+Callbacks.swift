@@ -4,8 +4,11 @@ import Delivery
 
 /// From settings to the configuration of the service that calls receivers.
 extension Settings {
+    /// The default of the address below.
+    public static let callbackProbesDefault = "127.0.0.1:9466"
+
     /// The address of the service's health and metrics. Its default is neither the worker's nor the gateway's, so that all run on one machine.
-    public var callbackProbes: String { origin(of: "listen") == .builtIn ? "127.0.0.1:9466" : listen.description }
+    public var callbackProbes: String { origin(of: "listen") == .builtIn ? Self.callbackProbesDefault : listen.description }
 
     /// The topics of callbacks.
     public var callbackTopics: CallbackTopics {

@@ -6,8 +6,11 @@ import Intake
 
 /// From settings to the configuration of a gateway.
 extension Settings {
+    /// The default of the address below.
+    public static let gatewayProbesDefault = "127.0.0.1:9465"
+
     /// The address of a gateway's health and metrics. Its default is not the worker's, so that both run on one machine.
-    public var gatewayProbes: String { origin(of: "listen") == .builtIn ? "127.0.0.1:9465" : listen.description }
+    public var gatewayProbes: String { origin(of: "listen") == .builtIn ? Self.gatewayProbesDefault : listen.description }
 
     /// The configuration of a gateway.
     ///

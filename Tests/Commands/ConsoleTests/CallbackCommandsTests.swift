@@ -145,7 +145,7 @@ import Webhooks
         var harness = broker.harness
         harness.environment["USER"] = "ann"
         #expect(harness.run("callbacks pause shop").code == .usage, "a reason is missing")
-        let paused = harness.run(["callbacks", "pause", "shop", "--reason", "is overrun", "-o", "ndjson"])
+        let paused = harness.run(["callbacks", "pause", "shop", "--reason", "is overrun", "--yes", "-o", "ndjson"])
         #expect(paused.code == .done && paused.lines == [#"{"receiver":"shop","state":"paused"}"#], "\(paused.messages)")
         let record = try #require(try broker.read("push.callbacks.v1", count: 1).first)
         let read = ReceiverState(json: Array(record.value.utf8).span)
@@ -168,6 +168,20 @@ import Webhooks
         harness.environment["PUSHFAN_CALLBACKS_RECEIVERS_FILE"] = stage.file
         let refused = harness.run(["callbacks", "pause", "shpo", "--reason", "x"])
         #expect(refused.code == .nothingMatched && refused.messages.contains("there is no receiver 'shpo' in the file"))
+    }
+
+    @Test func whoHasNeverBegunIsNotPausedWhereNoFileIsSet() throws {
+        let broker = try Broker()
+        try broker.cluster.createTopic("push.callbacks.v1", partitions: 1)
+        try broker.write([#"{"schema_version":1}"#], to: "push.callbacks.v1", key: "begun shop")
+        for line in ["callbacks pause shpo --reason x", "callbacks resume shpo"] {
+            let refused = broker.harness.run(line)
+            #expect(refused.code == .nothingMatched, "\(refused.messages)")
+            #expect(refused.messages.contains("no receiver 'shpo' has ever begun") && refused.messages.contains("'shop'"))
+        }
+        #expect(broker.harness.run("callbacks pause shop --reason x").code == .done)
+        #expect(broker.harness.run("callbacks pause new --reason x --yes").code == .done)
+        #expect(broker.harness.run("callbacks resume new").code == .done, "it has a state by now")
     }
 
     @Test(arguments: [

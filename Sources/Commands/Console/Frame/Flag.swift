@@ -52,18 +52,21 @@ public struct Flag: Sendable {
         key = nil
     }
 
-    /// A short name for a setting. Default, variable and summary are the setting's own.
+    /// A short name for a setting. Variable and summary are the setting's own, and so is the default unless a command has another.
     ///
     /// - Parameters:
     ///   - name: The long name, without dashes.
     ///   - placeholder: The word for the value.
     ///   - definition: The setting.
-    public init(_ name: String, _ placeholder: String, for definition: SettingDefinition) {
+    ///   - defaultText: The default of the command.
+    public init(
+        _ name: String, _ placeholder: String, for definition: SettingDefinition, default defaultText: String? = nil
+    ) {
         self.name = name
         self.placeholder = placeholder
         letter = nil
         summary = definition.summary.hasSuffix(".") ? String(definition.summary.dropLast()) : definition.summary
-        defaultText = definition.defaultText
+        self.defaultText = defaultText ?? definition.defaultText
         variable = definition.variable
         key = definition.name
         choices = []
@@ -126,6 +129,18 @@ extension FlagGroup {
         rows.compactMap { row in
             SettingsSchema.all.first { $0.name == row.key }.map { Flag(row.name, row.placeholder, for: $0) }
         }
+    }
+
+    /// The flags of a service's probes and log.
+    ///
+    /// - Parameter address: The service's own default for its probes.
+    /// - Returns: A group of flags.
+    public static func reporting(at address: String) -> FlagGroup {
+        let listen = SettingsSchema.all.first { $0.name == "listen" }
+        return FlagGroup(
+            "Reporting",
+            (listen.map { [Flag("listen", "HOST:PORT", for: $0, default: address)] } ?? [])
+                + settings([("log-level", "LEVEL", "log.level"), ("log-format", "FORMAT", "log.format")]))
     }
 
     /// Names the consumer group.

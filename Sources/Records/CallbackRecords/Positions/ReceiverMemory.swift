@@ -88,7 +88,8 @@ final class ReceiverMemory: Sendable {
         return found
     }
 
-    private static func name(in record: borrowing ConsumedRecord) -> String? {
+    /// The receiver that a record says has begun. Nil for a record that says nothing of the kind.
+    static func name(in record: borrowing ConsumedRecord) -> String? {
         guard record.value != nil, let key = record.key, key.count <= 128 else { return nil }
         let text = key.withUnsafeBufferPointer { String(decoding: $0, as: UTF8.self) }
         return text.hasPrefix(prefix) ? String(text.dropFirst(prefix.count)) : nil

@@ -76,6 +76,24 @@ public final class ReceiverStates: Sendable {
         }
         return states
     }
+
+    /// Reads the topic once, for the names of the receivers that ever had a position or a state.
+    ///
+    /// - Parameters:
+    ///   - topic: The topic of states.
+    ///   - context: The brokers, and the longest wait while nothing comes.
+    /// - Returns: The names, or nil where the topic is missing.
+    /// - Throws: Kafka did not say, or the job was cancelled.
+    package static func names(in topic: String, by context: JobContext) throws(JobFailure) -> Set<String>? {
+        let scan = TopicScan(context, topic: topic)
+        guard let reader = try scan.openIfThere(.beginning, .end) else { return nil }
+        defer { reader.close() }
+        var names: Set<String> = []
+        try scan.read(reader) { record in
+            if let name = ReceiverMemory.name(in: record) ?? entry(of: record)?.receiver { names.insert(name) }
+        }
+        return names
+    }
 }
 
 extension ReceiverStates {

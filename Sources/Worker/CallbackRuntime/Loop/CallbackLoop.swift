@@ -207,7 +207,7 @@ extension CallbackLoop {
     private func report(_ ends: [FeedPlaces?]) {
         if now >= nextMeasurement {
             nextMeasurement = now + 5 * Self.second
-            for port in ports.values { port.measureLag(ends[CallbackSource.results.rawValue], of: topics.results) }
+            for port in ports.values { port.measureLag(to: ends, of: topics) }
         }
         var statuses: [ReceiverStatus] = []
         for port in ports.values {

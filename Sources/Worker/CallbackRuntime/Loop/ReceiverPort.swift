@@ -297,8 +297,18 @@ extension ReceiverPort {
         return next
     }
 
-    /// Counts the results behind its position.
-    func measureLag(_ end: FeedPlaces?, of topic: String) { behind = end.map { desk.distance(to: $0, of: topic) } }
+    /// Counts the results behind its position, by the end of each source. Where something lies there it reads once more: no news come of
+    /// the marks of transactions, and its place is to stand behind them.
+    func measureLag(to places: [FeedPlaces?], of topics: CallbackTopics) {
+        for source in CallbackSource.allCases {
+            guard let end = places[source.rawValue] else { continue }
+            let next = desk.places(of: topics.name(of: source)).offsets
+            guard next.contains(where: { $0.value < end.offsets[$0.key, default: 0] }) else { continue }
+            ends[source.rawValue] = nil
+            moment = .past
+        }
+        behind = places[CallbackSource.results.rawValue].map { desk.distance(to: $0, of: topics.results) }
+    }
 
     /// Its standing.
     func status(now: MonotonicTime, at time: Int64) -> ReceiverStatus {

@@ -16,11 +16,20 @@ final class CallbackBench: Sendable {
     final class Feed: FeedSource {
         private let state = Box<(records: [Int32: [FeedRecord]], first: [Int32: Int64], news: [@Sendable () -> Void])>(
             ([0: [], 1: []], [:], []))
+        /// The marks of transactions behind the records of each partition.
+        private let marks = Box<[Int32: Int64]>([:])
 
         /// The number of readings so far.
         let readCount = Box(0)
 
-        var end: FeedPlaces? { state.withLock { state in FeedPlaces(state.records.mapValues { Int64($0.count) }) } }
+        var end: FeedPlaces? {
+            let marks = marks.withLock { $0 }
+            return state.withLock { state in
+                FeedPlaces(
+                    Dictionary(
+                        uniqueKeysWithValues: state.records.map { ($0.key, Int64($0.value.count) + marks[$0.key, default: 0]) }))
+            }
+        }
 
         var problem: KafkaError? { nil }
 
@@ -32,6 +41,9 @@ final class CallbackBench: Sendable {
             for tell in news { tell() }
         }
 
+        /// Puts the mark of a transaction behind the last record of a partition. No news come of it.
+        func mark(_ partition: Int32) { marks.withLock { $0[partition, default: 0] += 1 } }
+
         func follow(_ news: @escaping @Sendable () -> Void) { state.withLock { $0.news.append(news) } }
 
         /// Takes the first offsets of a partition away, as retention does.
@@ -42,6 +54,7 @@ final class CallbackBench: Sendable {
             then: @escaping @Sendable (Result<FeedReading, FeedFailure>) -> Void
         ) {
             readCount.withLock { $0 += 1 }
+            let end = end?.offsets ?? [:]
             let result = state.withLock { state -> Result<FeedReading, FeedFailure> in
                 if places.offsets.contains(where: { $0.value < state.first[$0.key, default: 0] }) {
                     return .failure(.gone(first: FeedPlaces(state.first)))
@@ -57,7 +70,7 @@ final class CallbackBench: Sendable {
                         if isWanted(record) { found.append(record) }
                         offset += 1
                     }
-                    next.offsets[partition] = offset
+                    next.offsets[partition] = isAtEnd ? max(offset, end[partition] ?? 0) : offset
                 }
                 return .success(FeedReading(records: found, places: next, isAtEnd: isAtEnd))
             }

@@ -32,6 +32,12 @@ import Webhooks
         /// The readings so far, by source.
         var readCounts: [Int] { feeds.map { $0.readCount.withLock { $0 } } }
 
+        /// The results behind the receiver, as it looked last.
+        var behind: Int64? { port.status(now: now, at: 0).behind }
+
+        /// Lets the receiver measure its distance from the ends.
+        func measureLag() { port.measureLag(to: feeds.map(\.end), of: CallbackBench.topics) }
+
         /// Lets the loop turn so often, with a second between two turns.
         mutating func turn(_ count: Int) {
             for _ in 0..<count {
@@ -57,5 +63,22 @@ import Webhooks
             expected[source.rawValue] += 1
             #expect(world.readCounts == expected)
         }
+    }
+
+    @Test func whatIsBehindTheLastRecordIsPassedThoughNoNewsCome() throws {
+        var world = try World(sampleReceiver())
+        world.turn(10)
+        world.measureLag()
+        world.turn(10)
+        #expect(world.readCounts == [1, 1] && world.behind == 0, "nothing is behind, so nothing is read")
+        world.feeds[CallbackSource.results.rawValue].mark(1)
+        world.measureLag()
+        #expect(world.behind == 1)
+        world.turn(10)
+        world.measureLag()
+        world.turn(10)
+        #expect(world.readCounts == [2, 1] && world.behind == 0)
+        let partition = TopicPartition(topic: CallbackBench.topics.results, partition: 1)
+        #expect(world.port.desk.takeOffsets()[partition] == 1)
     }
 }

@@ -3,7 +3,10 @@ import PushModel
 
 extension Command {
     private static let receivers = FlagGroup.settings([("receivers-file", "FILE", "callbacks.receivers_file")])
-    private static let by = Flag("by", "TEXT", "Who", default: "user@host")
+    private static let by = [
+        Flag("by", "TEXT", "Who", default: "user@host"), .timeout("10s"),
+        Flag("yes", nil, "Without a file of receivers: also for one that has not begun yet", letter: "y"),
+    ]
 
     static let callbacksCheck = Command(
         "callbacks check", .operators, "Check the file of receivers, and show where each one is", operands: "[FILE]",
@@ -57,7 +60,7 @@ extension Command {
             "pushfan callbacks pause shop --reason 'a try' --timeout 5s -o json",
         ],
         groups: [
-            FlagGroup("Pause", [Flag("reason", "TEXT", "Why; lists and the log say it")] + [by, .timeout("10s")]),
+            FlagGroup("Pause", [Flag("reason", "TEXT", "Why; lists and the log say it")] + by),
             .output(), .kafka(topics: ["callbacks"]),
         ],
         readOn: "pushfan help callbacks resume, callbacks list", run: PauseCommands.pause)
@@ -70,7 +73,7 @@ extension Command {
             "pushfan callbacks resume shop --timeout 5s -o json",
         ],
         groups: [
-            FlagGroup("Resume", [Flag("reason", "TEXT", "Why")] + [by, .timeout("10s")]),
+            FlagGroup("Resume", [Flag("reason", "TEXT", "Why")] + by),
             .output(), .kafka(topics: ["callbacks"]),
         ],
         readOn: "pushfan help callbacks pause, callbacks list", run: PauseCommands.resume)

@@ -19,14 +19,13 @@ enum ListReceiversCommand {
             "RECEIVER", "TO", "STATE", .number("BEHIND"), "OLDEST", .number("REPLAYS", spare: 1), .init(title: "FORM", spare: 2),
             .init(title: "SINCE", spare: 3), .init(title: "REASON"),
         ])
-        var objects: [[UInt8]] = []
-        for (receiver, standing) in zip(receivers, standings) {
-            let row = Row(receiver, at: standing, in: states[receiver.name], now: now)
-            table.add(row.cells)
-            objects.append(row.object.bytes)
+        let rows = zip(receivers, standings).map { Row($0, at: $1, in: states[$0.name], now: now) }
+        for row in rows { table.add(row.cells) }
+        try invocation.streams.out(invocation.arguments.format(), table, rows.map(\.object.bytes))
+        for (standing, row) in zip(standings, rows) {
+            note(standing, to: invocation.streams)
+            if let waiting = row.waiting { invocation.streams.note(waiting) }
         }
-        try invocation.streams.out(invocation.arguments.format(), table, objects)
-        for standing in standings { note(standing, to: invocation.streams) }
         invocation.streams.note(Counted.text(receivers.count, "receiver", "receivers"))
         return .done
     }
@@ -71,6 +70,13 @@ enum ListReceiversCommand {
         }
 
         private var age: Int64? { standing.oldest.map { max(0, now - $0) } }
+
+        /// The way to its answers, where results wait for it though it runs: Kafka does not know them.
+        var waiting: String? {
+            guard state?.isRunning ?? true, let age, age >= 60_000 else { return nil }
+            return "\(receiver.name): its oldest result is \(TimeText.length(milliseconds: age)) old; "
+                + "`pushfan callbacks test \(receiver.name)` shows what it answers, `/status` of callbacks whether it is away"
+        }
 
         var cells: [String] {
             [
