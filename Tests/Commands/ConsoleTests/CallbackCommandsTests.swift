@@ -118,7 +118,8 @@ import Webhooks
         let hook = Hook(answering: 200)
         let (server, url) = try hook.serve()
         defer { server.stop() }
-        #expect(try Stage(shopAt: url).harness.run("callbacks test shop").code == .done)
+        let stage = try Stage(shopAt: url)
+        #expect(stage.harness.run("callbacks test shop").code == .done)
         let request = try #require(hook.received.first)
         let id = try #require(request.headers["webhook-id"])
         #expect(request.method == "POST" && id.hasPrefix("test.") && request.headers["content-type"] == "application/json")
