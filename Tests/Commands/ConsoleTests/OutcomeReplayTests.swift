@@ -92,7 +92,7 @@ struct OutcomeReplayTests {
             })
         let shown = stage.harness.run("results show some").output
         #expect(shown.contains("outcome    Completed; apple: Success 1, Throttled 1; devices_refused"), "\(shown)")
-        #expect(shown.contains("state    partial") && shown.contains("replay   duplicate_risk"))
+        #expect(shown.contains("state    reached_some (") && shown.contains("replay   duplicate_risk"))
 
         let plan = stage.replay("plan --reason outage --file PLAN -o json")
         let expected = ["eligible": 2, "requests": 2, "calls": 2, "ambiguous": 1, "no_target": 1, "delivered": 1]

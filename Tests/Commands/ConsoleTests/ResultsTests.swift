@@ -1,4 +1,5 @@
 import Publishing
+import PushModel
 import TestSupport
 import Testing
 
@@ -22,7 +23,9 @@ import Testing
         for (index, json) in results.enumerated() {
             life.take(Array(json.utf8).span, partition: 0, offset: Int64(index), timestamp: Int64(index))
         }
-        return ResultStory(life: life, traits: Streams.Traits(), isWide: isWide).text
+        var story = ResultStory(life: life, traits: Streams.Traits(), isWide: isWide)
+        story.outcome = RequestStory(life).outcomeState(at: .past)
+        return story.text
     }
 
     @Test func aRequestsLifeIsTold() {
@@ -69,9 +72,56 @@ import Testing
             2026-11-20T13:00:00.000Z  replay     j-1:p-1 failed: hub_unauthorized (generation 1, job j-1, by ann, because outage)
             """
         #expect(story.hasSuffix(expected))
-        #expect(story.hasPrefix("request  p-1\nstate    failed (no_target)\n"))
+        #expect(story.hasPrefix("request  p-1\nstate    partial (throttled)\n"))
         // Those of the interim result are the same ones, and told by the final.
         #expect(story.split(separator: "\n").count { $0.contains("  attempt  ") } == 2)
+    }
+
+    private static let followed = """
+        {"request_id":"t-1","kind":"final","state":"sent","outcome":"success","replay_safety":"duplicate_risk","followed":true,\
+        "targets":{"planned":2,"accepted":2,"failed":0,"ambiguous":0},"at":"2026-11-20T12:00:00.000Z"}
+        """
+    private static let reached = outcome(of: 0, #""state":"sent","outcome":"success""#)
+    private static let partly = outcome(
+        of: 0, #""state":"partial","outcome":"throttled","replay_safety":"duplicate_risk","error":{"code":"devices_refused"}"#)
+    private static let refused = outcome(
+        of: 0, #""state":"failed","outcome":"bad_target","replay_safety":"pointless","error":{"code":"devices_refused"}"#)
+    private static let unclear = outcome(
+        of: 0, #""state":"failed","outcome":"ambiguous","replay_safety":"ambiguous","error":{"code":"hub_abandoned"}"#)
+
+    /// No device is registered for the call.
+    private static func noTarget(of call: Int) -> String {
+        outcome(of: call, #""state":"failed","outcome":"no_target","replay_safety":"pointless","error":{"code":"no_target"}"#)
+    }
+
+    private static func outcome(of call: Int, _ members: String) -> String {
+        #"{"request_id":"t-1","kind":"outcome",\#(members),"sends":[{"index":\#(call)}],"at":"2026-11-20T12:00:1\#(call).000Z"}"#
+    }
+
+    @Test(
+        arguments: [
+            ([reached, noTarget(of: 1)], "delivered (success)\nreplay   duplicate_risk\n\n"),
+            ([reached], "sent (success)\noutcome  awaited\nreplay   duplicate_risk\n\n"),
+            ([partly, noTarget(of: 1)], "reached_some (throttled)\nreplay   duplicate_risk\nerror    devices_refused"),
+            ([refused, noTarget(of: 1)], "devices_refused (bad_target)\nreplay   pointless\nerror    devices_refused"),
+            ([noTarget(of: 0), noTarget(of: 1)], "no_target (no_target)\nreplay   pointless\nerror    no_target"),
+            ([unclear, noTarget(of: 1)], "sent (ambiguous)\noutcome  unknown\nreplay   ambiguous\nerror    hub_abandoned"),
+        ] as [([String], String)])
+    func aFollowedRequestHasTheStateOfAllItsCalls(outcomes: [String], heading: String) {
+        let story = story("t-1", [Self.followed] + outcomes)
+        #expect(story.hasPrefix("request  t-1\nstate    \(heading)"), "\(story)")
+        #expect(story.split(separator: "\n").count { $0.contains("  outcome    ") } == outcomes.count)
+    }
+
+    @Test func anOutcomeOfOneCallIsNotTheAnswer() throws {
+        let broker = try Broker()
+        try broker.writeResults([Self.followed, Self.reached, Self.noTarget(of: 1)])
+        let shown = broker.harness.run("results show t-1 -o json").output
+        let beginning = Self.followed.dropLast() + #","outcome_state":"delivered","verdict":{"code":"delivered""#
+        #expect(shown.hasPrefix(beginning), "\(shown)")
+        let text = broker.harness.run("results show t-1").output
+        #expect(text.contains("push services took it for every device") && text.contains("\nstate    delivered (success)\n"))
+        #expect(!text.contains("remedy") && text.contains("  outcome    failed; no_target"), "\(text)")
     }
 
     @Test func whileNothingIsFinalTheLastResultTellsTheAttempts() {

@@ -27,6 +27,12 @@ import Testing
         #expect(Self.life() == #"{"results":[],"replays":[],"final":false,"duplicates":0}"#)
     }
 
+    @Test func anOutcomeOfOneCallIsNotTheStateOfALife() {
+        let outcome = #"{"request_id":"a","kind":"outcome","state":"failed"}"#
+        #expect(Self.life(Self.sent, outcome).hasSuffix(#""state":"sent","final":true,"duplicates":0}"#))
+        #expect(Self.life(outcome).hasSuffix(#""state":"failed","final":false,"duplicates":0}"#))
+    }
+
     @Test func othersResultsUnderTheSameIDAreNoPartOfALifeThatMayNotShowThem() {
         var life = RequestLife(id: "a") { $0.tenant == "acme" }
         let own = #"{"request_id":"a","kind":"final","state":"failed","tenant":"acme"}"#

@@ -13,9 +13,9 @@ enum Colour: String, Sendable {
     /// The colour of a result's state.
     static func of(state: String) -> Colour? {
         switch state {
-        case "sent", "ok", "created": .green
-        case "partial", "retrying", "scheduled", "warning": .yellow
-        case "failed", "rejected", "expired", "missing": .red
+        case "sent", "delivered", "ok", "created": .green
+        case "partial", "reached_some", "retrying", "scheduled", "warning": .yellow
+        case "failed", "rejected", "expired", "devices_refused", "no_target", "missing": .red
         default: nil
         }
     }

@@ -1,6 +1,7 @@
 package import Kafka
 package import Publishing
 import PushModel
+import Replay
 import ResultQuery
 
 /// All results of one request and of its replays, gathered in any order.
@@ -31,9 +32,22 @@ package struct RequestLife {
         own.last { $0.kind == "final" && !$0.isRepetition } ?? own.last { $0.kind == "final" }
     }
 
-    /// The result with the state of the request: the newest, but none that came too late to be true, or is a repetition's.
+    /// The result with the state of the request: the final one, or else the newest, but none that came too late to be true, or is a
+    /// repetition's. An outcome tells of one call.
     package var latest: ResultRecord? {
-        own.last { $0.kind != "interim" && !$0.isRepetition } ?? own.last { $0.kind != "interim" } ?? own.last
+        own.last { $0.kind == "final" && !$0.isRepetition } ?? own.last { $0.kind != "interim" && !$0.isRepetition }
+            ?? own.last { $0.kind != "interim" } ?? own.last
+    }
+
+    /// The outcomes of the calls of its final result, oldest first. Another record with the same id has calls of its own.
+    package var outcomes: [ResultRecord] {
+        let place = final.flatMap(ResultCalls.init)?.place
+        return own.filter { result in
+            var document = JSONDocument()
+            guard result.kind == "outcome", document.readResult(result.json.span) else { return false }
+            guard let place, let other = RecordPlace(document, originOf: document.root) else { return true }
+            return other == place
+        }
     }
 
     /// The publication of the request by its results, in milliseconds since 1970, or the least number while nothing is known.

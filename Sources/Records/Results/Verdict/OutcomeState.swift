@@ -1,4 +1,4 @@
-import PushModel
+package import PushModel
 
 /// The state of a request that was sent, by the outcomes of its followed calls.
 package enum OutcomeState: String, Sendable, CaseIterable {
@@ -34,6 +34,20 @@ package enum OutcomeState: String, Sendable, CaseIterable {
 
     /// True for a state that takes the place of `sent`.
     package var isKnown: Bool { self != .awaited && self != .unknown }
+}
+
+extension RequestStory {
+    /// The outcome of its calls together. Nil where it was not sent, or nothing is known of outcomes.
+    package func outcomeState(at now: Timestamp) -> OutcomeState? {
+        guard let ending, ending.state == ResultState.sent.rawValue else { return nil }
+        switch telemetry {
+        case .awaited: return .awaited
+        case .known(let outcomes) where !outcomes.isEmpty:
+            guard outcomes.count < ending.accepted ?? 0 else { return OutcomeState(outcomes) }
+            return ending.at.map { now.milliseconds(since: $0) >= Self.longestOutcome } ?? false ? .unknown : .awaited
+        case .notSearched, .notTracked, .missing, .known: return nil
+        }
+    }
 }
 
 extension RequestStory.Outcome {

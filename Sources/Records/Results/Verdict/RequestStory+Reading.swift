@@ -21,12 +21,9 @@ extension RequestStory {
         replays = life.replays.filter { $0.kind == "final" }.compactMap(ResultCalls.init).filter { $0.parent == life.id }
             .map { Replay($0.state, of: $0.repeated) }
         var outcomes: [Int64: Outcome] = [:]
-        let place = ResultCalls(final)?.place
-        for result in life.own where result.kind == "outcome" {
+        for result in life.outcomes {
             var document = JSONDocument()
             guard document.readResult(result.json.span) else { continue }
-            // Another record with the same id has calls of its own.
-            if let place, let other = RecordPlace(document, originOf: document.root), other != place { continue }
             outcomes[document.call ?? -1] = Outcome(state: result.state, code: result.errorCode)
         }
         // Outcomes of parts are told under the ids of these.

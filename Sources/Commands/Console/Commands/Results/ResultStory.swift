@@ -8,6 +8,8 @@ struct ResultStory {
     let traits: Streams.Traits
     /// Each call is shown as well.
     var isWide = false
+    /// The outcome of all its calls together, where it is followed.
+    var outcome: OutcomeState?
     /// The times for which holds concerned the request.
     var held: [HeldSpan] = []
     /// The present moment.
@@ -34,15 +36,27 @@ struct ResultStory {
         return record.partition == life.own.last?.partition && record.offset == life.own.last?.offset
     }
 
+    /// The last outcome of a call for which not every device was reached, or that is not known. Nil where none is to blame.
+    private var causeOfOutcome: ResultRecord? {
+        guard let outcome, outcome != .delivered, outcome != .awaited else { return nil }
+        let failures = life.outcomes.filter { $0.errorCode != nil }
+        let known = [ErrorCode.noTarget, .devicesRefused].map(\.rawValue)
+        return failures.last { !known.contains($0.errorCode ?? "") }
+            ?? failures.last { $0.errorCode == ErrorCode.devicesRefused.rawValue } ?? failures.last
+    }
+
     private var heading: [String] {
         guard let latest = life.latest else { return [] }
         let telling = ResultFormatter(latest)
-        let state = Colour.of(state: latest.state)?.paint(latest.state, traits) ?? Sanitised.line(latest.state)
-        var lines = ["request  \(Sanitised.line(latest.requestID))", "state    \(state) (\(Sanitised.line(latest.outcome)))"]
+        let cause = causeOfOutcome ?? latest
+        let word = outcome.flatMap { $0.isKnown ? $0.rawValue : nil } ?? latest.state
+        let state = Colour.of(state: word)?.paint(word, traits) ?? Sanitised.line(word)
+        var lines = ["request  \(Sanitised.line(latest.requestID))", "state    \(state) (\(Sanitised.line(cause.outcome)))"]
+        if let outcome, !outcome.isKnown { lines.append("outcome  \(outcome.rawValue)") }
         if !latest.hub.isEmpty { lines.append("hub      \(Sanitised.line(latest.hub))") }
-        if let safety = latest.replaySafety { lines.append("replay   \(Sanitised.line(safety))") }
-        if let code = latest.errorCode {
-            lines.append("error    \(Sanitised.line(code)): \(Sanitised.line(latest.errorMessage ?? ""))")
+        if let safety = cause.replaySafety { lines.append("replay   \(Sanitised.line(safety))") }
+        if let code = cause.errorCode {
+            lines.append("error    \(Sanitised.line(code)): \(Sanitised.line(cause.errorMessage ?? ""))")
             if let remedy = ErrorCode(rawValue: code)?.explanation.remedy { lines.append("remedy   \(remedy)") }
         }
         if let parts = telling.parts { lines.append("parts    \(Sanitised.line(parts))") }

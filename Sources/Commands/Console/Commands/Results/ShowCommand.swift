@@ -53,7 +53,8 @@ enum ShowCommand {
         }
         if let place { story.take(from: context, at: place, by: settings) }
         story.findOriginal(by: answers, context)
-        try write(life, latest, verdict: story.verdict(for: invocation), for: invocation, by: context)
+        let outcome = story.outcomeState(at: Timestamp(milliseconds: context.now()))
+        try write(life, latest, outcome: outcome, verdict: story.verdict(for: invocation), for: invocation, by: context)
         guard isWaiting, life.final == nil else { return .done }
         throw CommandFailure(.temporary, "the final result has not come in time")
     }
@@ -99,18 +100,20 @@ enum ShowCommand {
     }
 
     private static func write(
-        _ life: RequestLife, _ latest: ResultRecord, verdict: Verdict, for invocation: Invocation, by context: JobContext
+        _ life: RequestLife, _ latest: ResultRecord, outcome: OutcomeState?, verdict: Verdict, for invocation: Invocation,
+        by context: JobContext
     ) throws(CommandFailure) {
         let format = invocation.arguments.format()
         switch format {
         case .table, .wide:
             var story = ResultStory(life: life, traits: invocation.streams.traits, isWide: format == .wide)
+            story.outcome = outcome
             story.now = Timestamp(milliseconds: context.now())
             story.held = held(
                 life.id, at: life.place, hub: latest.hub.isEmpty ? nil : latest.hub,
                 final: life.final.map { Timestamp(milliseconds: $0.timestamp) }, by: context, for: invocation)
             try invocation.streams.out(verdict.lines + "\n\n" + story.text)
-        case .json: try invocation.streams.out(verdict.added(to: latest.line) + [UInt8(ascii: "\n")])
+        case .json: try invocation.streams.out(verdict.added(to: latest.line, outcome: outcome) + [UInt8(ascii: "\n")])
         case .ndjson, .csv:
             let records = life.own + life.replays
             try invocation.streams.out(format, ResultTable.of(records), records.map(\.line))
@@ -165,10 +168,11 @@ extension Verdict {
     /// The verdict, and its reason on a line of its own.
     fileprivate var lines: String { [text, reason].compactMap(\.self).map { Sanitised.line($0) }.joined(separator: "\n") }
 
-    /// A JSON object with the verdict behind its members.
-    fileprivate func added(to object: [UInt8]) -> [UInt8] {
+    /// A JSON object with the outcome of all calls, where there is one, and the verdict behind its members.
+    fileprivate func added(to object: [UInt8], outcome: OutcomeState? = nil) -> [UInt8] {
         let end = object.lastIndex(of: UInt8(ascii: "}")).map { $0 + 1 } ?? object.count
         var object = JSONObject(continuing: Array(object[..<end]))
+        object.add("outcome_state", value: outcome?.rawValue)
         object.add("verdict", raw: json)
         return object.bytes
     }
