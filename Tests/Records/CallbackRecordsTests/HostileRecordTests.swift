@@ -25,7 +25,7 @@ import Testing
 
     @Test func aDamagedDeadLetterIsReadTheSameTwiceOrNotAtAll() {
         var random = SeededRandom(69)
-        let record = CallbackDeadLetterTests.letter().json(at: Self.moment)
+        let record = SampleLetter.make().json(at: Self.moment)
         for _ in 0..<5000 {
             guard let letter = CallbackDeadLetter(json: damaged(record, by: &random).span) else { continue }
             #expect(CallbackDeadLetter(json: letter.json(at: Self.moment).span) == letter)

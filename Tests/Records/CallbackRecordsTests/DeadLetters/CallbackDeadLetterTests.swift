@@ -6,18 +6,10 @@ import Testing
 @testable import CallbackRecords
 
 @Suite struct CallbackDeadLetterTests {
-    private static let now = Timestamp(milliseconds: 1_795_262_400_123)
-
-    static func letter(
-        of receiver: String = "shop", result id: String = "1", offset: Int64 = 7, line: [UInt8]? = CallbackBroker.result("1")
-    ) -> CallbackDeadLetter {
-        CallbackDeadLetter(
-            receiver: receiver, reason: "the answer was 500", attempts: 12, firstAt: now.milliseconds - 86_400_000,
-            lastAt: now.milliseconds - 1, status: 500, resultID: id, partition: partition(1), offset: offset, result: line)
-    }
+    private static let now = SampleLetter.now
 
     @Test func aDeadLetterSurvivesItsRecord() {
-        var letter = Self.letter()
+        var letter = SampleLetter.make()
         #expect(CallbackDeadLetter(json: letter.json(at: Self.now).span) == letter)
         (letter.status, letter.result, letter.reason) = (nil, nil, "\"\n\u{0}")
         #expect(CallbackDeadLetter(json: letter.json(at: Self.now).span) == letter)
@@ -27,10 +19,10 @@ import Testing
 
     @Test func aResultThatIsTooLargeIsLeftOut() {
         let most = [UInt8](repeating: 0x20, count: CallbackDeadLetter.largestResult)
-        let letter = Self.letter(line: most)
+        let letter = SampleLetter.make(line: most)
         #expect(letter.result == most)
         #expect(letter.json(at: Self.now).count < 1_000_000)
-        #expect(Self.letter(line: most + [0x20]).result == nil)
+        #expect(SampleLetter.make(line: most + [0x20]).result == nil)
     }
 
     @Test func aLongReasonIsCut() {

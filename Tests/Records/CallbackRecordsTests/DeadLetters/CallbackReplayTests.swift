@@ -27,7 +27,7 @@ import Webhooks
     private func letter(
         _ id: String, of receiver: String = "shop", offset: Int64 = 7, isLarge: Bool = false
     ) -> CallbackDeadLetter {
-        CallbackDeadLetterTests.letter(of: receiver, result: id, offset: offset, line: isLarge ? nil : CallbackBroker.result(id))
+        SampleLetter.make(of: receiver, result: id, offset: offset, line: isLarge ? nil : CallbackBroker.result(id))
     }
 
     @Test func theDeadLettersOfAReceiverAreSentOnceEach() throws {
@@ -52,7 +52,7 @@ import Webhooks
 
     @Test func whatCannotBeReadIsCounted() throws {
         for value in ["7", "{}", "[1]"] { try broker.write(Array(value.utf8), to: broker.topics.deadLetters, key: "shop") }
-        let strange = CallbackDeadLetterTests.letter(line: Array("{}".utf8))
+        let strange = SampleLetter.make(line: Array("{}".utf8))
         try write(strange)
         #expect(try replay(.deadLetters(of: "shop")) == .init(found: 0, written: 0, unreadable: 4))
     }

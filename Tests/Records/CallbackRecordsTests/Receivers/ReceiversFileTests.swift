@@ -8,8 +8,7 @@ import Webhooks
 
 /// What a file of receivers says, and what is wrong with one.
 @Suite(.tags(.c)) struct ReceiversFileTests {
-    static let secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
-    static let otherSecret = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
+    private static let (secret, otherSecret) = (SampleSecret.first, SampleSecret.second)
 
     /// A file with one receiver, which has these lines besides name, address and secret.
     private static func file(_ lines: String...) -> [UInt8] {

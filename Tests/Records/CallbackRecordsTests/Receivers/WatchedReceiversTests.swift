@@ -8,7 +8,7 @@ import Webhooks
 
 /// The receivers that count while their file, and those of their secrets, change.
 @Suite(.tags(.c, .threads)) struct WatchedReceiversTests {
-    private static let secrets = [ReceiversFileTests.secret, ReceiversFileTests.otherSecret]
+    private static let secrets = [SampleSecret.first, SampleSecret.second]
 
     private let folder: TemporaryFolder
     private let reports = Box<[WatchedReceivers.Report]>([])
