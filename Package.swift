@@ -119,6 +119,7 @@ let package = Package(
         pure("Observability", ["Basics"]),
         pure("ResultQuery", ["Basics", "PushModel"]),
         pure("Replay", ["Basics", "PushModel", "FanOut", "ResultQuery"]),
+        pure("Tokens", ["Basics", "PushModel"]),
         pure("Webhooks", ["Basics", "PushModel", "Delivery", "ResultQuery"]),
 
         // Adapters
@@ -128,6 +129,8 @@ let package = Package(
         module("Adapters/Users", ["Basics", "Crypto", "EventLoop"]),
         module("Adapters/Keys", ["Basics", "Crypto", "EventLoop"]),
         module("Adapters/CurlHTTP", ["Basics", "CCurl", "Crypto", "EventLoop", "HTTP1"]),
+        module(
+            "Adapters/UserTokens", ["Basics", "Crypto", "CurlHTTP", "EventLoop", "Keys", "Observability", "PushModel", "Tokens"]),
         module("Adapters/Kafka", ["Basics", "CRDKafka", "EventLoop"]),
         module("Adapters/Gzip", ["CZlib"]),
         module("Adapters/LZ4", ["CLZ4"]),
@@ -206,10 +209,22 @@ let package = Package(
                 "Groups", "Replays", "Results",
             ]),
         module(
+            "Door/DeviceHubs",
+            [
+                "Basics", "PushModel", "FanOut", "Delivery", "Outcomes", "Observability", "EventLoop", "Users", "HubREST",
+                "GatewayAPI",
+            ]),
+        module(
+            "Door/DeviceAPI",
+            [
+                "Basics", "PushModel", "FanOut", "Observability", "EventLoop", "Users", "Keys", "HTTPServing", "HubREST",
+                "GatewayAPI", "DeviceHubs",
+            ]),
+        module(
             "Door/AppAPI",
             [
                 "Basics", "PushModel", "FanOut", "Delivery", "Outcomes", "Observability", "EventLoop", "Crypto", "Users", "Kafka",
-                "HTTPServing", "HubREST", "Publishing", "GatewayAPI",
+                "HTTPServing", "HubREST", "Publishing", "UserTokens", "GatewayAPI", "DeviceHubs",
             ]),
         module(
             "Door/PublishAPI",
@@ -238,8 +253,7 @@ let package = Package(
             [
                 "PushModel", "FanOut", "Delivery", "Observability", "EventLoop", "Crypto", "Users", "Keys", "Kafka",
                 "HTTPServing", "HubREST", "Publishing", "ResultFeed", "GatewayAPI", "AppAPI", "PublishAPI", "OperatorAPI",
-                "FeedAPI",
-                "Page",
+                "FeedAPI", "DeviceHubs", "DeviceAPI", "UserTokens", "Page",
             ]),
 
         // Commands
@@ -247,7 +261,8 @@ let package = Package(
             "Commands/Settings",
             [
                 "Basics", "PushModel", "FanOut", "Delivery", "Outcomes", "HTTP1", "Observability", "HubAuth", "CurlHTTP", "Kafka",
-                "YAML", "HubREST", "Intake", "JobSupport", "CallbackRecords", "WorkerRuntime", "CallbackRuntime", "GatewayAPI",
+                "YAML", "HubREST", "Intake", "JobSupport", "CallbackRecords", "WorkerRuntime", "CallbackRuntime", "UserTokens",
+                "GatewayAPI",
             ]),
 
         module(
@@ -269,7 +284,7 @@ let package = Package(
                 "Basics", "PushModel", "FanOut", "Delivery", "Outcomes", "HTTP1", "Observability", "ResultQuery", "Replay",
                 "EventLoop", "Crypto", "HubAuth", "Users", "Keys", "CurlHTTP", "Kafka", "HTTPServing", "Pages", "HubREST",
                 "HubEmulator", "Publishing", "Intake", "GroupPositions", "JobSupport", "Groups", "Replays", "Results",
-                "GatewayAPI", "Gateway", "Settings", "KafkaCare", "Audiences", "Feedback", "Webhooks", "ResultFeed",
+                "GatewayAPI", "Gateway", "UserTokens", "Settings", "KafkaCare", "Audiences", "Feedback", "Webhooks", "ResultFeed",
                 "CallbackRecords",
             ]),
 
@@ -307,7 +322,7 @@ let package = Package(
             name: "DoorStage",
             dependencies: [
                 "Basics", "PushModel", "FanOut", "Keys", "Kafka", "HTTPServing", "HubREST", "Publishing", "Results", "GatewayAPI",
-                "AppAPI", "PublishAPI", "OperatorAPI", "TestSupport",
+                "AppAPI", "PublishAPI", "OperatorAPI", "DeviceHubs", "TestSupport",
             ], path: "Tests/Support/DoorStage", swiftSettings: strict),
         .target(
             name: "FaultOracle", dependencies: ["PushModel", "Delivery"], path: "Tests/Faults/FaultOracle", swiftSettings: strict),
@@ -328,10 +343,14 @@ let package = Package(
         tests("Pure/ObservabilityTests", ["Observability"]),
         tests("Pure/ResultQueryTests", ["ResultQuery", "PushModel"]),
         tests("Pure/ReplayTests", ["Replay", "PushModel", "FanOut", "ResultQuery"]),
+        tests("Pure/TokensTests", ["Basics", "PushModel", "Tokens"]),
         tests("Pure/WebhooksTests", ["Webhooks", "Basics", "PushModel", "Delivery", "ResultQuery"]),
         tests("Adapters/HubAuthTests", ["Basics", "HubAuth", "Crypto"]),
         tests("Adapters/KeysTests", ["Basics", "EventLoop", "Keys", "Crypto"]),
         tests("Adapters/UsersTests", ["Basics", "EventLoop", "Users", "Crypto"]),
+        tests(
+            "Adapters/UserTokensTests",
+            ["Basics", "Crypto", "EventLoop", "HTTPServing", "Keys", "Observability", "Tokens", "UserTokens"]),
         tests("Adapters/CurlHTTPTests", ["Basics", "CurlHTTP", "CCurl", "COpenSSL", "EventLoop", "Crypto", "HTTP1"]),
         tests("Adapters/KafkaTests", ["Kafka", "CRDKafka"]),
         tests("Adapters/GzipTests", ["Gzip"]),
@@ -406,6 +425,15 @@ let package = Package(
                 "Basics", "PushModel", "ResultQuery", "Keys", "Kafka", "HTTPServing", "Publishing", "Results", "ResultFeed",
                 "GatewayAPI", "FeedAPI", "DoorStage",
             ]),
+        tests(
+            "Door/DeviceHubsTests",
+            ["Basics", "PushModel", "FanOut", "Delivery", "HubREST", "HubAuth", "GatewayAPI", "DeviceHubs", "DoorStage"]),
+        tests(
+            "Door/DeviceAPITests",
+            [
+                "Basics", "PushModel", "FanOut", "Keys", "HTTPServing", "HubREST", "GatewayAPI", "DeviceHubs", "DeviceAPI",
+                "DoorStage",
+            ]),
         tests("Door/PageTests", ["Basics", "HTTPServing", "GatewayAPI", "Page"]),
         tests(
             "Door/GatewayTests",
@@ -414,6 +442,7 @@ let package = Package(
                 "Crypto", "HubAuth", "Users", "Keys", "CurlHTTP", "Kafka", "HTTPServing", "SQLite", "WebFiles", "HubREST",
                 "HubEmulator", "Publishing", "GroupPositions", "JobSupport", "Groups", "Replays", "Results", "WorkerRuntime",
                 "GatewayAPI", "AppAPI", "PublishAPI", "OperatorAPI", "FeedAPI", "ResultFeed", "Page", "Gateway", "DoorStage",
+                "DeviceHubs", "DeviceAPI", "UserTokens", "Tokens",
             ]),
         tests("Scaling/ScalingTests", ["ScaleModel"]),
         tests("Faults/FaultSuiteTests", ["FaultOracle", "PushModel", "Delivery"]),

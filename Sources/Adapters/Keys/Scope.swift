@@ -12,6 +12,10 @@ public enum Scope: String, CaseIterable, Sendable {
     case replay = "replay"
     /// Hold, limit and cancel requests.
     case operate = "operate"
+    /// Register, change, list and remove devices of any user.
+    case register = "register"
+    /// Read the handles of devices, too.
+    case handles = "register:handles"
 
     /// Reads scopes that commas separate, or returns nil for none, an unknown one, or the same one twice.
     public static func set(_ text: some StringProtocol) -> Set<Scope>? {

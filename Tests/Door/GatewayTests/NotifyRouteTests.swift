@@ -1,3 +1,4 @@
+@testable import DeviceHubs
 @testable import GatewayAPI
 @testable import AppAPI
 import Delivery

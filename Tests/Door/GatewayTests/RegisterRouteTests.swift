@@ -1,3 +1,4 @@
+@testable import DeviceHubs
 import DoorStage
 @testable import AppAPI
 import FanOut

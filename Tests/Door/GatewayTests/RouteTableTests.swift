@@ -30,9 +30,10 @@ import Testing
     @Test(arguments: APIOperation.allCases) func aRowOfKeysNamesAScopeAndBelongsToARoomOfBackEnds(operation: APIOperation) {
         switch (operation, operation.row.access) {
         case (.publish, .key(let scopes, _)), (.lookup, .key(let scopes, _)), (.feed, .key(let scopes, _)),
-            (.operate, .key(let scopes, _)):
+            (.operate, .key(let scopes, _)), (.device, .key(let scopes, _)):
             #expect(!scopes.isEmpty && operation.row.path.hasPrefix("/v1/"))
         case (.app, .user): #expect(operation.row.path.hasPrefix("/api/"))
+        case (.device, .device): #expect(operation.row.path.hasPrefix("/v1/installations/"))
         case (.open, .anyone), (.page, .anyone): break
         default: Issue.record("\(operation.name) has an access that its room does not ask for")
         }
@@ -50,6 +51,7 @@ import Testing
         switch access {
         case .anyone: "anybody"
         case .user: "a user"
+        case .device: "`register`, or a user"
         case .key(let scopes, let isOfAllTenants):
             scopes.map { "`\($0.rawValue)`" }.joined(separator: " or ") + (isOfAllTenants ? ", without a tenant" : "")
         }

@@ -1,3 +1,4 @@
+@testable import DeviceHubs
 @testable import AppAPI
 import Basics
 import EventLoop

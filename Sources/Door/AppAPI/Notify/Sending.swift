@@ -1,3 +1,4 @@
+package import DeviceHubs
 import Basics
 import Delivery
 import EventLoop

@@ -1,3 +1,4 @@
+package import DeviceHubs
 package import FanOut
 import Foundation
 import GatewayAPI

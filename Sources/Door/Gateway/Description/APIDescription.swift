@@ -81,6 +81,7 @@ extension APIOperation.Row {
         switch access {
         case .anyone: []
         case .user: [["user": []]]
+        case .device: [["key": []], ["user": []]]
         case .key: [["key": []], ["session": []]]
         }
     }

@@ -1,5 +1,7 @@
+import DeviceHubs
 import AppAPI
 import Delivery
+import DeviceAPI
 import FanOut
 import FeedAPI
 import GatewayAPI
@@ -23,6 +25,8 @@ protocol Endpoints: Sendable {
     func operate(_ call: OperatorCall)
     /// Answers a call for the results of many requests, before it returns or later, and waits for nothing. Called on any thread.
     func answerFeed(_ call: FeedCall)
+    /// Answers a call about devices, before it returns or later, and waits for nothing. Called on any thread.
+    func answerDevices(_ call: DeviceCall)
     /// Has work of milliseconds done for a key, on another thread, or returns the problem with which it is refused. Waits for nothing.
     func work(for key: String, job: @escaping @Sendable () -> Void) -> APIProblem?
     /// Begins what they need beside the hub's lanes. Called once, when calls may come already.
@@ -42,6 +46,7 @@ extension Endpoints {
     func answerLookup(_ call: LookupCall) { call.refuse(.notFound) }
     func operate(_ call: OperatorCall) { call.refuse(.notFound) }
     func answerFeed(_ call: FeedCall) { call.refuse(.notFound) }
+    func answerDevices(_ call: DeviceCall) { call.reply.answer(APIProblem.notFound) }
     func work(for key: String, job: @escaping @Sendable () -> Void) -> APIProblem? {
         job()
         return nil
@@ -55,6 +60,7 @@ extension Endpoints {
 /// The endpoints of a gateway: pure values decide, the hub's lanes and Kafka's client carry out.
 struct APIEndpoints: Endpoints {
     private let register: RegisterRoute
+    private let devices: DeviceEndpoints
     private let notify: NotifyRoute
     private let publishing: PublishRoute
     private let idempotency: Idempotency
@@ -94,6 +100,7 @@ struct APIEndpoints: Endpoints {
         let tags = UserTags(pattern, of: users, allowsDemo: configuration.allowsDemoSignIn, now: services.now)
         let rules = TagRules(users: pattern, reserved: configuration.reservedTags)
         register = RegisterRoute(users: tags, rules: rules, lanes: lanes)
+        devices = DeviceEndpoints(users: tags, rules: rules, lanes: lanes)
         records = RecordReader(services.log, from: configuration.kafka)
         let messages = SecureMessages(configuration.topics.secure, producer: sending.producer, reader: records)
         let cancelling = RequestCancelling(topic: configuration.topics.control) {
@@ -147,6 +154,8 @@ struct APIEndpoints: Endpoints {
     func answerLookup(_ call: LookupCall) { lookups.answer(call) }
 
     func answerFeed(_ call: FeedCall) { feeds.answer(call) }
+
+    func answerDevices(_ call: DeviceCall) { devices.answer(call) }
 
     func start() {
         operators.start()

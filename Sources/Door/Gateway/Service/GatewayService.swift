@@ -1,3 +1,4 @@
+import DeviceHubs
 import AppAPI
 import Crypto
 import Dispatch

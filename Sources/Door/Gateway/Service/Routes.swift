@@ -1,4 +1,5 @@
 import AppAPI
+import DeviceAPI
 import FeedAPI
 import GatewayAPI
 import HTTPServing
@@ -69,6 +70,7 @@ struct Routes: Sendable {
         case .page(let operation): return page?.problem(of: head, on: operation)
         case .publish(let operation): return keyProblem(of: head) ?? (kind == nil ? operation.noMediaType : nil)
         case .lookup, .feed, .operate: return keyProblem(of: head)
+        case .device: return route.row.access == .device && hasPassword(head) ? nil : keyProblem(of: head)
         case .app(let operation):
             guard BasicCredentials(authorization: Self.authorization(of: head)) != nil else {
                 services.metrics.signIns.series(["refused"]).increment()
@@ -136,20 +138,40 @@ struct Routes: Sendable {
             signIn(request, on: route, reply: reply) { [endpoints] in
                 endpoints.answerFeed(FeedCall(operation, request: request, by: $0, reply: reply))
             }
+        case .device(let operation):
+            let (parameters, endpoints) = (route.parameters, endpoints)
+            let answer = { @Sendable (origin: DeviceCall.Origin) in
+                endpoints.answerDevices(DeviceCall(operation, at: parameters, request: request, by: origin, reply: reply))
+            }
+            if route.row.access == .device, hasPassword(request) {
+                signInUser(of: request, reply: reply) { answer(.user($0)) }
+            } else {
+                signIn(request, on: route, reply: reply) { answer(.backEnd($0)) }
+            }
         case .operate(let operation):
             signIn(request, on: route, reply: reply) { [endpoints] in
                 endpoints.operate(OperatorCall(operation, of: route.id, request: request, by: $0, reply: reply))
             }
         case .app(let operation):
-            signIn.check(Self.authorization(of: request), from: proxies.client(of: request)) { [endpoints] outcome in
-                switch outcome {
-                case .signedIn(let caller):
-                    endpoints.answer(
-                        APICall(operation: operation, id: route.id, request: request, caller: caller, reply: reply))
-                case .refused: reply.answer(APIProblem.unauthorized)
-                case .held(let wait): reply.answer(APIProblem.tooManySignIns(after: wait))
-                case .overloaded: reply.answer(APIProblem.overloaded(after: 1000))
-                }
+            signInUser(of: request, reply: reply) { [endpoints] caller in
+                endpoints.answer(APICall(operation: operation, id: route.id, request: request, caller: caller, reply: reply))
+            }
+        }
+    }
+
+    /// True for a request that shows a name and a password.
+    private func hasPassword(_ request: HTTPServerRequest) -> Bool {
+        BasicCredentials(authorization: Self.authorization(of: request)) != nil
+    }
+
+    /// Hands on who a user is, or answers the call.
+    private func signInUser(of request: HTTPServerRequest, reply: Reply, then: @escaping @Sendable (Caller) -> Void) {
+        signIn.check(Self.authorization(of: request), from: proxies.client(of: request)) { outcome in
+            switch outcome {
+            case .signedIn(let caller): then(caller)
+            case .refused: reply.answer(APIProblem.unauthorized)
+            case .held(let wait): reply.answer(APIProblem.tooManySignIns(after: wait))
+            case .overloaded: reply.answer(APIProblem.overloaded(after: 1000))
             }
         }
     }

@@ -1,12 +1,15 @@
 import Basics
+package import Keys
 
 /// A user who has signed in.
 package struct Caller: Sendable, Equatable {
     /// The name, as the users file has it.
     package let name: String
+    /// The operations that a token permits; nil for all of a user.
+    package let scopes: Set<Scope>?
 
-    package init(name: String) {
-        self.name = name
+    package init(name: String, scopes: Set<Scope>? = nil) {
+        (self.name, self.scopes) = (name, scopes)
     }
 }
 

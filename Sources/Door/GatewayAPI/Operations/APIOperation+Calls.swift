@@ -4,9 +4,13 @@ package import Keys
 extension APIOperation.Row {
     /// Checks the right of a key to call it: 403 that names the scope, or says that the key has a tenant.
     package func checkRights(scopes: Set<Scope>, tenant: String?) throws(APIProblem) {
-        guard case .key(let needed, let concernsAllTenants) = access else { return }
-        guard needed.contains(where: scopes.contains) else { throw .forbiddenScope(needed[0]) }
-        guard tenant == nil || !concernsAllTenants else { throw .notForTenants }
+        switch access {
+        case .anyone, .user: return
+        case .device: guard scopes.contains(.register) else { throw .forbiddenScope(.register) }
+        case .key(let needed, let concernsAllTenants):
+            guard needed.contains(where: scopes.contains) else { throw .forbiddenScope(needed[0]) }
+            guard tenant == nil || !concernsAllTenants else { throw .notForTenants }
+        }
     }
 
     /// Reads the query's members by their exact names: 400 for another name, and for one that is there twice. One without a value is
@@ -69,7 +73,8 @@ extension APIProblem {
             case .broadcast: [.publish, .broadcast]
             case .payload: [.read, .payload]
             case .replay: [.read, .replay]
-            case .publish, .read, .operate: [scope]
+            case .handles: [.register, .handles]
+            case .publish, .read, .operate, .register: [scope]
             }
         let scopes = Scope.text(needed)
         return APIProblem(

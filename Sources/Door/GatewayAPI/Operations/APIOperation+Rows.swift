@@ -126,15 +126,15 @@ extension APIOperation {
             body: body, answers: [])
     }
 
-    private static let exampleID = "5b9f3f9e-8d7c-4f53-9f0b-2f1f6a1c7e11"
-    private static let exampleHandle = "c0ffee00c0ffee00"
+    static let exampleID = "5b9f3f9e-8d7c-4f53-9f0b-2f1f6a1c7e11"
+    static let exampleHandle = "c0ffee00c0ffee00"
 
     private static let idParameter = Parameter(
         name: "id", place: .path, schema: JSONSchema.text(), summary: "The id that POST /api/register gave.",
         example: exampleID)
 
     /// A call to the hub failed.
-    private static let hubProblems = [500, 502, 503].map { Problem(status: $0, hasResultCodes: true) }
+    static let hubProblems = [500, 502, 503].map { Problem(status: $0, hasResultCodes: true) }
 
     private static var sent: Content {
         let call = JSONSchema.object(

@@ -9,12 +9,13 @@ package enum APIOperation: Sendable, Hashable, CaseIterable {
     case publish(Publish)
     case lookup(Lookup)
     case feed(Feed)
+    case device(Device)
     case operate(Operate)
     case page(Page)
 
     package static let allCases: [APIOperation] = [
         Open.allCases.map(open), App.allCases.map(app), Publish.allCases.map(publish), Lookup.allCases.map(lookup),
-        Feed.allCases.map(feed), Operate.allCases.map(operate), Page.allCases.map(page),
+        Feed.allCases.map(feed), Device.allCases.map(device), Operate.allCases.map(operate), Page.allCases.map(page),
     ].flatMap { $0 }
 
     /// Those of the API: the page has routes, and is no part of it.
@@ -33,6 +34,7 @@ package enum APIOperation: Sendable, Hashable, CaseIterable {
         case .publish(let operation): operation
         case .lookup(let operation): operation
         case .feed(let operation): operation
+        case .device(let operation): operation
         case .operate(let operation): operation
         case .page(let operation): operation
         }
@@ -108,6 +110,26 @@ extension APIOperation {
             switch self {
             case .listResults: listResultsRow
             case .followResults: followResultsRow
+            }
+        }
+    }
+
+    /// An operation on devices.
+    package enum Device: String, RoomOperation {
+        case putInstallation, changeInstallation, showInstallation, removeInstallation, addInstallationTag, removeInstallationTag,
+            listUserInstallations, eraseUser, showErasure
+
+        package var row: Row {
+            switch self {
+            case .putInstallation: putInstallationRow
+            case .changeInstallation: changeInstallationRow
+            case .showInstallation: showInstallationRow
+            case .removeInstallation: removeInstallationRow
+            case .addInstallationTag: addInstallationTagRow
+            case .removeInstallationTag: removeInstallationTagRow
+            case .listUserInstallations: listUserInstallationsRow
+            case .eraseUser: eraseUserRow
+            case .showErasure: showErasureRow
             }
         }
     }
@@ -190,12 +212,14 @@ extension APIOperation {
         case anyone
         /// Users with name and password (RFC 7617).
         case user
+        /// Back ends with an API key that has the scope `register`, and users, each for devices of its own.
+        case device
         /// Back ends with an API key (RFC 6750) that has one of these scopes. An answer about the fleet, or records without an owner,
         /// concerns all tenants, and is for keys without one.
         case key([Scope], allTenants: Bool = false)
 
         /// True for back ends.
-        var isOfKeys: Bool { if case .key = self { true } else { false } }
+        var isOfKeys: Bool { self != .anyone && self != .user }
     }
 
     /// The work for an answer.
@@ -259,9 +283,11 @@ extension APIOperation.Row {
         if access != .anyone {
             all += [.init(status: 401, codes: [.unauthorized]), .init(status: 429, codes: [.tooManySignIns])]
         }
-        if case .key(_, let concernsAllTenants) = access {
+        if access.isOfKeys {
+            var isTenantsRefused = access == .device
+            if case .key(_, allTenants: true) = access { isTenantsRefused = true }
             all += [
-                .init(status: 403, codes: [.crossSite, .forbiddenScope] + (concernsAllTenants ? [.forbiddenTenant] : [])),
+                .init(status: 403, codes: [.crossSite, .forbiddenScope] + (isTenantsRefused ? [.forbiddenTenant] : [])),
                 .init(status: 429, codes: [.rateLimited, .tooManyRequests]),
             ]
         }

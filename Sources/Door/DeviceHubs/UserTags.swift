@@ -8,7 +8,7 @@ package import Users
 /// A name finds its user by the rule by which names are unique: without regard to case, and to how a letter is composed. The tag is
 /// made of the name as the users file has it.
 package struct UserTags: Sendable {
-    let pattern: UserTag.Pattern
+    package let pattern: UserTag.Pattern
     private let users: UsersSource?
     private let foldsOthers: Bool
     private let now: @Sendable () -> MonotonicTime
@@ -27,7 +27,7 @@ package struct UserTags: Sendable {
 
     /// The tag that registering and sending have in common, of a name as the caller wrote it. One that no user has is taken as it
     /// is, so that no answer says who there is.
-    func tag(of name: String) -> UserTag {
+    package func tag(of name: String) -> UserTag {
         if let user = users?.current(now: now()).file.user(inAnyCase: name) { return pattern.tag(of: user.name) }
         return pattern.tag(of: foldsOthers ? UserName.folded(name) : name)
     }

@@ -3,8 +3,8 @@ import EventLoop
 package import GatewayAPI
 package import HubREST
 import Observability
-import Outcomes
-import PushModel
+package import Outcomes
+package import PushModel
 
 /// Calls the hub about devices and notifications, counts the calls, and notes how the hub is. Each method waits for its answer.
 ///
@@ -31,26 +31,14 @@ package final class HubCaller {
 
     /// All registrations of one handle, in the hub's order. Several pages of them count as one call, and half a list is never
     /// returned. Without a platform it looks on all.
-    func registrations(of handle: String, on platform: Platform?) throws(RegistrationFailure) -> [DeviceRegistration] {
+    package func registrations(of handle: String, on platform: Platform?) throws(RegistrationFailure) -> [DeviceRegistration] {
         try counted("registration.list") { () throws(RegistrationFailure) -> [DeviceRegistration] in
             try client.registrations(of: handle, on: platform)
         }
     }
 
-    /// Makes a registrar's calls until it knows how it ends.
-    func run(_ registrar: Registrar) -> Registrar.Ending {
-        var registrar = registrar
-        var step = registrar.start()
-        while true {
-            switch step {
-            case .end(let ending): return ending
-            case .ask(let call): step = registrar.next(after: reply(to: call))
-            }
-        }
-    }
-
     /// What the hub tells of notifications, within a few seconds for all of them together; one that is missing was not told of.
-    func telemetry(of ids: [String]) -> [String: NotificationTelemetry] {
+    package func telemetry(of ids: [String]) -> [String: NotificationTelemetry] {
         let deadline = MonotonicTime.now().advanced(by: Self.telemetryLimit)
         var told: [String: NotificationTelemetry] = [:]
         for id in ids {
@@ -68,23 +56,6 @@ package final class HubCaller {
             }
         }
         return told
-    }
-
-    private func reply(to call: Registrar.Call) -> Registrar.Reply {
-        do throws(RegistrationFailure) {
-            switch call {
-            case .find(let handle, let platform): return .registrations(try registrations(of: handle, on: platform))
-            case .read(let id):
-                guard case .installation(let found) = try perform(.getInstallation(id: id)) else { return .installation(nil) }
-                return .installation(found)
-            case .write(let installation): _ = try perform(.putInstallation(installation))
-            case .removeInstallation(let id): _ = try perform(.deleteInstallation(id: id))
-            case .removeRegistration(let id, let etag): _ = try perform(.deleteRegistration(id: id, etag: etag))
-            }
-            return .done
-        } catch {
-            return .failed(error)
-        }
     }
 
     private func counted<Value>(

@@ -1,0 +1,33 @@
+import DeviceHubs
+import HubREST
+
+extension HubCaller {
+    /// Makes a registrar's calls until it knows how it ends.
+    func run(_ registrar: Registrar) -> Registrar.Ending {
+        var registrar = registrar
+        var step = registrar.start()
+        while true {
+            switch step {
+            case .end(let ending): return ending
+            case .ask(let call): step = registrar.next(after: reply(to: call))
+            }
+        }
+    }
+
+    private func reply(to call: Registrar.Call) -> Registrar.Reply {
+        do throws(RegistrationFailure) {
+            switch call {
+            case .find(let handle, let platform): return .registrations(try registrations(of: handle, on: platform))
+            case .read(let id):
+                guard case .installation(let found) = try perform(.getInstallation(id: id)) else { return .installation(nil) }
+                return .installation(found)
+            case .write(let installation): _ = try perform(.putInstallation(installation))
+            case .removeInstallation(let id): _ = try perform(.deleteInstallation(id: id))
+            case .removeRegistration(let id, let etag): _ = try perform(.deleteRegistration(id: id, etag: etag))
+            }
+            return .done
+        } catch {
+            return .failed(error)
+        }
+    }
+}
