@@ -75,6 +75,13 @@ class Stage:
     def start_callbacks(self, name="callbacks"):
         return self.start(name, "callbacks", PUSHFAN_CALLBACKS_INSTANCE=name)
 
+    def wait_for_receivers(self, names):
+        """Waits until each receiver has its place in the topic. What was published before is not for it."""
+        def places():
+            rows = json.loads(self.command("callbacks", "list", "--output", "json").stdout)
+            return {row["receiver"] for row in rows if row.get("behind") == 0}
+        until(lambda: set(names) <= places(), "each receiver has its place", pause=0.3)
+
     def start_gateway(self, name="gateway"):
         """Starts a gateway. Returns the address of its API."""
         port = self.ports[f"{name} api"]

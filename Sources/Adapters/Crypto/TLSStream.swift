@@ -20,8 +20,7 @@ public struct TLSStream {
 
     /// Takes over between two calls of the library that opened the connection.
     ///
-    /// SIGPIPE is ignored by the process from then on, for OpenSSL writes to sockets that may be closed. Nil if OpenSSL has no memory or
-    /// the handshake is not done; then nothing has changed.
+    /// Nil if OpenSSL has no memory or the handshake is not done; then nothing has changed. The process ignores broken pipes by then.
     ///
     /// - Parameters:
     ///   - session: A live `SSL` whose handshake is done, and that speaks directly to the socket; it must outlive the stream.
@@ -29,10 +28,12 @@ public struct TLSStream {
     public init?(takingOver session: UnsafeMutableRawPointer, descriptor: Int32) {
         let session = OpaquePointer(session)
         guard SSL_is_init_finished(session) == 1, SSL_set_fd(session, descriptor) == 1 else { return nil }
-        _ = Self.ignoresBrokenPipes
         SSL_set_read_ahead(session, 1)
         self.session = session
     }
+
+    /// Has the process ignore SIGPIPE from now on: OpenSSL writes to sockets that may be closed, also while it shakes hands.
+    public static func ignoreBrokenPipes() { _ = ignoresBrokenPipes }
 
     private static let ignoresBrokenPipes: Bool = {
         signal(SIGPIPE, SIG_IGN)

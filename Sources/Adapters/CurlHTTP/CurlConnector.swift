@@ -62,6 +62,7 @@ final class CurlConnector {
         isWithinProxyTLS = proxy?.isSecure == true
         isPlain = !isWithinProxyTLS && configuration.scheme == .http
         isSimplyTLS = !isWithinProxyTLS && configuration.scheme == .https
+        if !isPlain { TLSStream.ignoreBrokenPipes() }
         let fixed = configuration.addresses.joined(separator: ",")
         addresses = fixed.isEmpty ? nil : curl_slist_append(nil, "\(configuration.authority):\(fixed)")
         _ = push_curl_share_set_long(share, CURLSHOPT_SHARE, Int(CURL_LOCK_DATA_SSL_SESSION.rawValue))

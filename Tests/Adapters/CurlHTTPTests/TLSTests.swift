@@ -85,6 +85,15 @@ import Testing
         #expect(loop.pool.openConnections == 0)
     }
 
+    // A handshake with a server that is gone writes, too. By itself this test finds a process in which nobody else has done it.
+    @Test func brokenPipesAreIgnoredBeforeTheFirstConnection() throws {
+        let loop = try PoolLoop(ConnectionPoolConfiguration(scheme: .https, host: "localhost", port: 1))
+        var found = sigaction()
+        sigaction(SIGPIPE, nil, &found)
+        #expect(unsafeBitCast(found.__sigaction_handler.sa_handler, to: Int.self) == 1)
+        #expect(loop.pool.openConnections == 0)
+    }
+
     @Test(arguments: [0, 1]) func aServerThatDiesLeavesAFailureAndAProcessThatLives(_ exchangesBefore: Int) throws {
         let server = try TLSServer(name: "DNS:localhost")
         let loop = try Self.loop(server)
