@@ -82,7 +82,8 @@ struct LiveReader: Sendable {
                     nextGap = .now() + Self.gapInterval
                 }
                 guard memory.take(batch.records, upTo: positions) else { return }
-                hasNews = hasNews || !batch.records.isEmpty
+                // Also without a record: who has read to the end stands before the mark of its transaction, and may go on.
+                hasNews = true
             }
             if batch.isBroken { return }
             let now = MonotonicTime.now()

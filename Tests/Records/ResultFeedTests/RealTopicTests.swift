@@ -25,11 +25,13 @@ import Testing
         try #require(eventually { try admin.describe(topics: [topic.name], timeout: farDeadline).topics == [.missing] })
     }
 
-    private func openFeed(_ change: (inout ResultFeed.Configuration) -> Void = { _ in }) -> ResultFeed {
+    private func openFeed(
+        _ change: (inout ResultFeed.Configuration) -> Void = { _ in }, onNews: @escaping @Sendable () -> Void = {}
+    ) -> ResultFeed {
         var configuration = ResultFeed.Configuration(kafka, topic: topic.name)
         configuration.patience = farDeadline
         change(&configuration)
-        return ResultFeed(configuration) {}
+        return ResultFeed(configuration, onNews: onNews)
     }
 
     private func write(_ ids: Range<Int>, by producer: Producer, to partition: Int32 = 0, at time: Int64? = nil) throws {
@@ -70,6 +72,27 @@ import Testing
         #expect(eventually { feed.end?.offsets == [0: 16] })
         let reading = try feed.readOnce(from: FeedPlaces([0: 13])).get()
         #expect(reading.records.isEmpty && reading.isAtEnd && reading.places.offsets == [0: 16])
+    }
+
+    /// Who stands before the mark of a transaction goes on only with news.
+    @Test func offsetsThatNoOneReadsAreNews() throws {
+        try make()
+        let ends = Box<[Int64]>([])
+        let feed = Box<ResultFeed?>(nil)
+        let made = openFeed(onNews: {
+            guard let end = feed.withLock({ $0 })?.end?.offsets[0] else { return }
+            ends.withLock { $0.append(end) }
+        })
+        feed.withLock { $0 = made }
+        defer { made.close() }
+        try #require(eventually { made.end?.offsets == [0: 0] })
+        let producer = try Producer(kafka, transactionalID: topic.name, transactionTimeout: farDeadline)
+        defer { producer.close(timeout: .seconds(5)) }
+        try producer.initTransactions(timeout: farDeadline)
+        try producer.beginTransaction()
+        try write(0..<3, by: producer)
+        try producer.abortTransaction(timeout: farDeadline)
+        #expect(eventually { ends.withLock { $0.last } == 4 })
     }
 
     @Test func thePlaceOfATimeIsThatOfItsFirstRecord() throws {
