@@ -130,7 +130,8 @@ let package = Package(
         module("Adapters/Keys", ["Basics", "Crypto", "EventLoop"]),
         module("Adapters/CurlHTTP", ["Basics", "CCurl", "Crypto", "EventLoop", "HTTP1"]),
         module(
-            "Adapters/UserTokens", ["Basics", "Crypto", "CurlHTTP", "EventLoop", "Keys", "Observability", "PushModel", "Tokens"]),
+            "Adapters/UserTokens",
+            ["Basics", "Crypto", "CurlHTTP", "EventLoop", "HTTP1", "Keys", "Observability", "Tokens"]),
         module("Adapters/Kafka", ["Basics", "CRDKafka", "EventLoop"]),
         module("Adapters/Gzip", ["CZlib"]),
         module("Adapters/LZ4", ["CLZ4"]),
