@@ -314,6 +314,9 @@ let package = Package(
             name: "TestSupport", dependencies: ["Basics", "PushModel"], path: "Tests/Support/TestSupport",
             swiftSettings: strict + quick),
         .target(
+            name: "TokenIssuer", dependencies: ["COpenSSL", "TestSupport"], path: "Tests/Support/TokenIssuer",
+            swiftSettings: strict),
+        .target(
             name: "ReplayStage",
             dependencies: [
                 "Delivery", "FanOut", "JobSupport", "Kafka", "PushModel", "Replay", "Replays", "ResultQuery", "TestSupport",
@@ -351,7 +354,9 @@ let package = Package(
         tests("Adapters/UsersTests", ["Basics", "EventLoop", "Users", "Crypto"]),
         tests(
             "Adapters/UserTokensTests",
-            ["Basics", "Crypto", "EventLoop", "HTTPServing", "Keys", "Observability", "Tokens", "UserTokens"]),
+            [
+                "Basics", "Crypto", "EventLoop", "HTTPServing", "Keys", "Observability", "TokenIssuer", "Tokens", "UserTokens",
+            ]),
         tests("Adapters/CurlHTTPTests", ["Basics", "CurlHTTP", "CCurl", "COpenSSL", "EventLoop", "Crypto", "HTTP1"]),
         tests("Adapters/KafkaTests", ["Kafka", "CRDKafka"]),
         tests("Adapters/GzipTests", ["Gzip"]),
