@@ -120,7 +120,7 @@ public final class TokenVerifier: Sendable {
         let (keys, generation) = shared.withLock { ($0.keys, $0.generation) }
         guard let keys else { return .unavailable(shared.withLock { $0.readings.wait(at: now()) }) }
         let candidates = keys.candidates(for: token)
-        guard !candidates.isEmpty else { return outcomeOfUnknownKey() }
+        guard !candidates.isEmpty else { return keys.listed.hasKey(of: token) ? .refused : outcomeOfUnknownKey() }
         guard candidates.contains(where: { $0.verifies(token.signature, of: token.signedBytes) }) else { return .refused }
         shared.withLock { if $0.generation == generation { $0.remembered.remember(bearer, as: digest) } }
         return Self.outcome(bearer)

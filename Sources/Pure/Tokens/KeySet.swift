@@ -39,6 +39,9 @@ public struct KeySet: Sendable, Equatable {
         }.prefix(Self.maximumTries)
     }
 
+    /// Says if a key has the name that a token's key has, whatever it is for. A token without a name has no key.
+    public func hasKey(of token: PresentedToken) -> Bool { keys.contains { Self.isSame($0.id, as: token.keyID) } }
+
     private static func isSame(_ name: String?, as other: String?) -> Bool {
         guard let name, let other else { return false }
         return name.utf8.elementsEqual(other.utf8)

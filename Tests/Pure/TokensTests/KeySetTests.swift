@@ -81,6 +81,13 @@ struct KeySetTests {
         #expect(try Array(set.places(for: token(header: header))) == places)
     }
 
+    @Test func aKeyIsKnownByItsNameWhateverItIsFor() throws {
+        let set = try set(Self.rsa(more: #","kid":"a""#), Self.rsa())
+        #expect(try set.hasKey(of: token(header: #"{"alg":"ES256","kid":"a"}"#)))
+        #expect(try !set.hasKey(of: token(header: #"{"alg":"RS256","kid":"b"}"#)))
+        #expect(try !set.hasKey(of: token()))
+    }
+
     @Test func aTokenWithoutANameIsTriedWithNoMoreThanFourKeys() throws {
         let set = try set(Self.rsa(), Self.rsa(), Self.rsa(), Self.rsa(), Self.rsa())
         #expect(try set.places(for: token()).count == 4)

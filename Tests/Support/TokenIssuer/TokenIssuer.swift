@@ -52,6 +52,16 @@ public final class TokenIssuer: @unchecked Sendable {
         return #"{\#(type),"kid":"\#(keyID)",\#(members)\#(more)}"#
     }
 
+    /// The public key in PEM.
+    public func publicPEM() throws -> String {
+        guard let sink = BIO_new(BIO_s_mem()) else { throw Failure() }
+        defer { BIO_free(sink) }
+        guard PEM_write_bio_PUBKEY(sink, key) == 1 else { throw Failure() }
+        var (text, length) = ([UInt8](repeating: 0, count: BIO_ctrl_pending(sink)), 0)
+        guard BIO_read_ex(sink, &text, text.count, &length) == 1 else { throw Failure() }
+        return String(decoding: text, as: UTF8.self)
+    }
+
     /// A set of the public keys of some issuers.
     public static func set(_ issuers: TokenIssuer...) throws -> String {
         #"{"keys":[\#(try issuers.map { try $0.key() }.joined(separator: ","))]}"#
