@@ -83,6 +83,7 @@ public final class TokenVerifier: Sendable {
     /// Starts to read the keys, on a thread that holds this object until `stop`.
     public func start() {
         guard !isStarted.exchange(true, ordering: .relaxed) else { return }
+        report(shared.withLock { $0.keys }, failure: nil, hasRecovered: false)
         thread.start(named: "token-keys") { self.run() }
     }
 
