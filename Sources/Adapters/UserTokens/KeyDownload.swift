@@ -44,18 +44,18 @@ struct KeyDownload: Sendable {
     ///   - isCancelled: Asked whenever the poller reports something.
     /// - Returns: The set.
     /// - Throws: The reason.
-    func read(_ poller: Poller, isCancelled: () -> Bool) throws(KeySource.Failure) -> KeySet {
+    func read(_ poller: Poller, isCancelled: () -> Bool) throws(TokenKeySource.Failure) -> KeySet {
         let answer: Answer
         do {
             let pool = try pool(poller)
             defer { pool.close() }
             answer = try exchange(on: pool, poller: poller, isCancelled: isCancelled)
         } catch {
-            throw (error as? KeySource.Failure) ?? KeySource.Failure(reason: "\(error)")
+            throw (error as? TokenKeySource.Failure) ?? TokenKeySource.Failure(reason: "\(error)")
         }
-        guard answer.status == 200 else { throw KeySource.Failure(reason: "the address answers \(answer.status)") }
+        guard answer.status == 200 else { throw TokenKeySource.Failure(reason: "the address answers \(answer.status)") }
         do { return try KeySet(Array(answer.bytes[answer.bodyRange])) } catch {
-            throw KeySource.Failure(reason: error.description)
+            throw TokenKeySource.Failure(reason: error.description)
         }
     }
 
@@ -70,13 +70,13 @@ struct KeyDownload: Sendable {
             if let completion = pool.nextCompletion() {
                 switch completion.outcome {
                 case .answer(let answer): return answer
-                case .failure(let failure): throw KeySource.Failure(reason: failure.description)
+                case .failure(let failure): throw TokenKeySource.Failure(reason: failure.description)
                 }
             }
             for index in try poller.wait(until: min(pool.nextTimer ?? deadline, deadline)) where pool.owns(poller[index].token) {
                 pool.handle(poller[index])
             }
-            if isCancelled() { throw KeySource.Failure(reason: "the gateway stops") }
+            if isCancelled() { throw TokenKeySource.Failure(reason: "the gateway stops") }
             pool.handleTimers(.now())
         }
     }

@@ -30,7 +30,7 @@ struct KeyReadings: Sendable {
         next = now.advanced(by: hasFailed ? min(interval, Self.pause) : interval)
     }
 
-    /// Asks for a read, because a token names a key that is not known. Says if one is under way or begins now.
+    /// Asks for a read, because a token names a key that is not known. Says if a read is in progress or begins now.
     mutating func ask(at now: MonotonicTime) -> Bool {
         if isReading || next <= now { return true }
         guard now >= began?.advanced(by: Self.pause) ?? .past else { return false }

@@ -42,7 +42,7 @@ public final class TokenVerifier: Sendable {
     }
 
     private let rules: TokenRules
-    private let source: KeySource
+    private let source: TokenKeySource
     private let log: Log
     private let now: @Sendable () -> MonotonicTime
     private let wallClock: @Sendable () -> Int64
@@ -70,7 +70,7 @@ public final class TokenVerifier: Sendable {
         rules = TokenRules(
             issuer: configuration.issuer, audiences: audiences, clockSkew: configuration.clockSkew.components.seconds,
             userClaim: configuration.userClaim, scopesClaim: configuration.scopesClaim)
-        source = try KeySource(configuration, now: now())
+        source = try TokenKeySource(configuration, now: now())
         do throws(SystemCallError) { wakeUp = try WakeUp() } catch { throw .system(reason: error.description) }
         (self.log, self.now, self.wallClock) = (log, now, wallClock)
         let keys = source.keysOfFile(at: now())
@@ -111,9 +111,9 @@ public final class TokenVerifier: Sendable {
         if let bearer = shared.withLock({ $0.remembered.bearer(digest) }) {
             return bearer.validity.contains(seconds) ? Self.outcome(bearer) : .refused
         }
-        let (token, bearer): (PresentedToken, TokenBearer)
+        let (token, bearer): (JSONWebToken, TokenBearer)
         do throws(TokenFault) {
-            token = try PresentedToken(bytes)
+            token = try JSONWebToken(bytes)
             bearer = try rules.bearer(of: token, at: seconds)
         } catch {
             return .refused
@@ -144,7 +144,7 @@ public final class TokenVerifier: Sendable {
     /// The token of a header (RFC 6750, section 2.1). Nil for another scheme, and for one that is too long to be read.
     private static func token(in authorization: String?) -> [UInt8]? {
         let blank = UInt8(ascii: " ")
-        guard let authorization, authorization.utf8.count <= PresentedToken.maximumByteCount + 16 else { return nil }
+        guard let authorization, authorization.utf8.count <= JSONWebToken.maximumByteCount + 16 else { return nil }
         let bytes = Array(authorization.utf8).drop { $0 == blank }
         let scheme = bytes.prefix { $0 != blank }
         // The bit tells small letters from others.
@@ -177,7 +177,7 @@ public final class TokenVerifier: Sendable {
 
     private func readKeys(_ poller: Poller) {
         let (found, failure): (VerifyingKeys?, String?)
-        do throws(KeySource.Failure) {
+        do throws(TokenKeySource.Failure) {
             (found, failure) = (try source.read(poller, now: now(), isCancelled: hasEnded), nil)
         } catch {
             (found, failure) = (nil, error.reason)

@@ -28,7 +28,7 @@ struct VerifyingKeys: Sendable {
     var skippedCount: Int { listed.skippedCount + keys.count - count }
 
     /// The keys that may have signed a token.
-    func candidates(for token: PresentedToken) -> [SignatureKey] { listed.places(for: token).compactMap { keys[$0] } }
+    func candidates(for token: JSONWebToken) -> [SignatureKey] { listed.places(for: token).compactMap { keys[$0] } }
 }
 
 /// A file with a set of keys.

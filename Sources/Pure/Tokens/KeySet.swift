@@ -33,14 +33,14 @@ public struct KeySet: Sendable, Equatable {
     }
 
     /// The places of the keys that may have signed a token: those of its algorithm with its key's name, or with any where it names none.
-    public func places(for token: PresentedToken) -> ArraySlice<Int> {
+    public func places(for token: JSONWebToken) -> ArraySlice<Int> {
         keys.indices.filter { place in
             keys[place].algorithm == token.algorithm && (token.keyID == nil || Self.isSame(keys[place].id, as: token.keyID))
         }.prefix(Self.maximumTries)
     }
 
     /// Says if a key has the name that a token's key has, whatever it is for. A token without a name has no key.
-    public func hasKey(of token: PresentedToken) -> Bool { keys.contains { Self.isSame($0.id, as: token.keyID) } }
+    public func hasKey(of token: JSONWebToken) -> Bool { keys.contains { Self.isSame($0.id, as: token.keyID) } }
 
     private static func isSame(_ name: String?, as other: String?) -> Bool {
         guard let name, let other else { return false }

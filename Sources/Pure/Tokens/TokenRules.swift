@@ -46,7 +46,7 @@ public struct TokenRules: Sendable, Equatable {
     ///   - seconds: The present, in seconds since 1970.
     /// - Returns: The bearer.
     /// - Throws: The first fault.
-    public func bearer(of token: PresentedToken, at seconds: Int64) throws(TokenFault) -> TokenBearer {
+    public func bearer(of token: JSONWebToken, at seconds: Int64) throws(TokenFault) -> TokenBearer {
         let claims = token.claims
         guard let name = text("iss", in: claims), Self.isSame(name, as: issuer) else { throw .issuer }
         guard names(in: claims).contains(where: { name in audiences.contains { Self.isSame($0, as: name) } }) else {

@@ -33,7 +33,7 @@ struct KeyReadingsTests {
         var readings = KeyReadings(every: .seconds(600))
         #expect(readings.ask(at: second(0)) == true, "the first is due")
         #expect(readings.begin(at: second(0)) == true)
-        #expect(readings.ask(at: second(1)) == true, "one is under way")
+        #expect(readings.ask(at: second(1)) == true, "a read is in progress")
         readings.end(at: second(1), failed: false)
         #expect(readings.ask(at: second(9)) == false)
         #expect(readings.ask(at: second(10)) == true)

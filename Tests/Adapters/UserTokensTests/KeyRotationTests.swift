@@ -215,7 +215,7 @@ import UserTokens
         #expect(try check(verifier, token: rsa) == user("alice"))
     }
 
-    @Test func aStopEndsAReadThatIsUnderWay() throws {
+    @Test func aStopEndsAReadInProgress() throws {
         let isAsked = DispatchSemaphore(value: 0)
         let held = Box<[Responder]>([])
         let server = HTTPServer { (_: HTTPServerRequest, responder: Responder) in

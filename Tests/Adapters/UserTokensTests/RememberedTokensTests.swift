@@ -9,7 +9,7 @@ struct RememberedTokensTests {
         let text = TokenText.unsigned(
             header: #"{"alg":"RS256"}"#, claims: #"{"iss":"a","aud":"a","exp":1700000600,"sub":"alice"}"#)
         return try TokenRules(issuer: "a", audiences: ["a"]).bearer(
-            of: PresentedToken(Array("\(text).AQID".utf8)), at: 1_700_000_000)
+            of: JSONWebToken(Array("\(text).AQID".utf8)), at: 1_700_000_000)
     }
 
     @Test func noMoreThanTwiceTheLimitAreKnownAndThoseThatComeStay() throws {

@@ -8,6 +8,6 @@ let present: Int64 = 1_700_000_000
 func token(
     _ claims: String = #"{"iss":"https://id.example","aud":"push","exp":1700000600,"sub":"alice"}"#,
     header: String = #"{"alg":"RS256"}"#
-) throws -> PresentedToken {
-    try PresentedToken(Array((TokenText.unsigned(header: header, claims: claims) + ".AAAA").utf8))
+) throws -> JSONWebToken {
+    try JSONWebToken(Array((TokenText.unsigned(header: header, claims: claims) + ".AAAA").utf8))
 }

@@ -33,7 +33,7 @@ struct TokenFuzzTests {
             let parts = [mutated(header, with: &random), mutated(claims, with: &random), [1, 2, 3]].map { TokenText.part($0) }
             let whole = Array(parts.joined(separator: ".").utf8)
             for text in [whole, mutated(whole, with: &random)] {
-                guard let token = try? PresentedToken(text) else { continue }
+                guard let token = try? JSONWebToken(text) else { continue }
                 guard let bearer = try? Self.rules.bearer(of: token, at: present) else { continue }
                 #expect(bearer.validity.contains(present))
                 #expect(!bearer.user.isEmpty)

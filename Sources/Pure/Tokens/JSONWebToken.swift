@@ -4,7 +4,7 @@ internal import PushModel
 /// A token that a client sent, taken apart (RFC 7519, RFC 7515). Nothing in it counts before its signature is verified.
 ///
 /// Keys and addresses of keys in its header are never looked at: it is the set of keys that says which keys there are.
-public struct PresentedToken: Sendable {
+public struct JSONWebToken: Sendable {
     /// The longest token, in bytes. A longer one is not read.
     public static let maximumByteCount = 16 << 10
 
@@ -48,7 +48,7 @@ public struct PresentedToken: Sendable {
     }
 }
 
-extension PresentedToken: Concealed {
+extension JSONWebToken: Concealed {
     /// A fixed text, never the token.
-    public var description: String { "PresentedToken(redacted)" }
+    public var description: String { "JSONWebToken(redacted)" }
 }

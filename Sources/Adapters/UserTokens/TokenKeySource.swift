@@ -4,7 +4,7 @@ import Synchronization
 import Tokens
 
 /// The place of the keys, ready to be read.
-struct KeySource: Sendable {
+struct TokenKeySource: Sendable {
     /// The reason for which no keys were read. Nothing of what was read is in it.
     struct Failure: Error, Equatable {
         let reason: String

@@ -2,22 +2,22 @@ import TestSupport
 import Testing
 import Tokens
 
-struct PresentedTokenTests {
+struct JSONWebTokenTests {
     private static let claims = #"{"iss":"a"}"#
 
     private func fault(_ text: String) -> TokenFault? {
-        do throws(TokenFault) { _ = try PresentedToken(Array(text.utf8)) } catch { return error }
+        do throws(TokenFault) { _ = try JSONWebToken(Array(text.utf8)) } catch { return error }
         return nil
     }
 
     @Test(arguments: ["RS256", "ES256"]) func aTokenIsTakenApart(_ algorithm: String) throws {
         let text = TokenText.unsigned(header: #"{"kid":"../../etc/passwd","alg":"\#(algorithm)"}"#, claims: Self.claims)
-        let token = try PresentedToken(Array("\(text).AQID".utf8))
+        let token = try JSONWebToken(Array("\(text).AQID".utf8))
         #expect(token.algorithm.rawValue == algorithm)
         #expect(token.keyID == "../../etc/passwd")
         #expect(token.signedBytes == Array(text.utf8))
         #expect(token.signature == [1, 2, 3])
-        #expect("\(token)" == "PresentedToken(redacted)")
+        #expect("\(token)" == "JSONWebToken(redacted)")
     }
 
     @Test(
@@ -72,7 +72,7 @@ struct PresentedTokenTests {
     @Test func aTokenOfSixteenKibibytesIsReadAndALongerOneIsNot() {
         let text = TokenText.unsigned(header: #"{"alg":"RS256"}"#, claims: Self.claims) + "."
         // A signature of 4n characters leaves the length to the characters in front of it.
-        let room = PresentedToken.maximumByteCount - text.utf8.count
+        let room = JSONWebToken.maximumByteCount - text.utf8.count
         #expect(fault(text + String(repeating: "A", count: room / 4 * 4)) == nil)
         #expect(fault(text + String(repeating: "A", count: room / 4 * 4 + 4)) == .malformed)
     }
