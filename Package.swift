@@ -347,7 +347,7 @@ let package = Package(
         tests("Pure/ObservabilityTests", ["Observability"]),
         tests("Pure/ResultQueryTests", ["ResultQuery", "PushModel"]),
         tests("Pure/ReplayTests", ["Replay", "PushModel", "FanOut", "ResultQuery"]),
-        tests("Pure/TokensTests", ["Basics", "PushModel", "Tokens"]),
+        tests("Pure/TokensTests", ["Tokens"]),
         tests("Pure/WebhooksTests", ["Webhooks", "Basics", "PushModel", "Delivery", "ResultQuery"]),
         tests("Adapters/HubAuthTests", ["Basics", "HubAuth", "Crypto"]),
         tests("Adapters/KeysTests", ["Basics", "EventLoop", "Keys", "Crypto"]),
@@ -355,7 +355,7 @@ let package = Package(
         tests(
             "Adapters/UserTokensTests",
             [
-                "Basics", "Crypto", "EventLoop", "HTTPServing", "Keys", "Observability", "TokenIssuer", "Tokens", "UserTokens",
+                "Basics", "Crypto", "HTTPServing", "Keys", "Observability", "TokenIssuer", "Tokens", "UserTokens",
             ]),
         tests("Adapters/CurlHTTPTests", ["Basics", "CurlHTTP", "CCurl", "COpenSSL", "EventLoop", "Crypto", "HTTP1"]),
         tests("Adapters/KafkaTests", ["Kafka", "CRDKafka"]),

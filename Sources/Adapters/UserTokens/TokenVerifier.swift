@@ -100,7 +100,7 @@ public final class TokenVerifier: Sendable {
     /// The number of keys that count.
     public var keyCount: Int { shared.withLock { $0.keys?.count ?? 0 } }
 
-    /// Judges a token. It costs one verification of a signature at most, and none for a token that was right before.
+    /// Judges a token. It costs one verification of a signature, up to four where the token names no key, and none where it was right before.
     ///
     /// - Parameter authorization: The value of the header `Authorization`, or nil where there is none.
     /// - Returns: The bearer, or why there is none.
