@@ -1,39 +1,21 @@
 #!/usr/bin/env python3
 """A service that publishes orders, and hears what became of each: by the feed, and by callbacks. It may be killed and started again at any time:
-it keeps what it has heard in the file `heard`, and then the place of the feed behind that in the file `cursor`.
+it keeps what it has heard in the file `heard`, and then the place of the feed behind that in the file `cursor`. The client is
+Deploy/clients/python/pushfan.py, which is to be beside it or on PYTHONPATH.
 
     GATEWAY=http://127.0.0.1:8080 PUBLISH_KEY=… SECRET=whsec_… PORT=9000 orders.py COUNT
 """
-import base64, hashlib, hmac, http.server, json, os, sys, threading, time, urllib.error, urllib.request
+import base64, hashlib, hmac, http.server, json, os, sys, threading, time
+from pushfan import Pushfan
 
-GATEWAY, KEY, COUNT = os.environ["GATEWAY"], os.environ["PUBLISH_KEY"], int(sys.argv[1])
-SECRET = base64.b64decode(os.environ["SECRET"].removeprefix("whsec_"))
+COUNT, SECRET = int(sys.argv[1]), base64.b64decode(os.environ["SECRET"].removeprefix("whsec_"))
+client = Pushfan(os.environ["GATEWAY"], os.environ["PUBLISH_KEY"], patience=float("inf"))
 heard = {"feed": set(), "callback": set()}  # orders: a result may come again
 journal = open("heard", "a+")
 journal.seek(0)
 for line in journal:
     way, order = line.split()
     heard[way].add(order)
-
-
-def call(path, body=None, **headers):
-    """Calls until there is an answer that counts. Time-outs, 429, 5xx and lost connections are tried again, under the same key."""
-    while True:
-        request = urllib.request.Request(GATEWAY + path, body, {"Authorization": f"Bearer {KEY}", **headers})
-        try:
-            with urllib.request.urlopen(request, timeout=60) as answer:
-                return json.load(answer)
-        except urllib.error.HTTPError as problem:
-            if problem.code not in (409, 429, 500, 502, 503, 504):
-                raise SystemExit(f"{path}: {problem.code} {problem.read().decode()}")
-            time.sleep(float(problem.headers.get("Retry-After") or 1))
-        except OSError:  # no connection, or no answer in time
-            time.sleep(1)
-
-
-def publish(first, orders):
-    return call("/v1/requests:batch", json.dumps({"requests": orders}).encode(), **{
-        "Content-Type": "application/json", "Idempotency-Key": f"orders-{first}"})["items"]
 
 
 def note(way, result):
@@ -52,11 +34,9 @@ def keep(cursor):
 
 def follow(cursor):
     """Reads the feed from a cursor on."""
-    while True:
-        page = call(f"/v1/results?after={cursor}&wait=20&limit=500")
-        for result in page["results"]:
+    for results, cursor in client.results(cursor, limit=500):
+        for result in results:
             note("feed", result)
-        cursor = page["cursor"]
         keep(cursor)
 
 
@@ -78,15 +58,12 @@ class Callback(http.server.BaseHTTPRequestHandler):
 server = http.server.ThreadingHTTPServer(("127.0.0.1", int(os.environ["PORT"])), Callback)
 threading.Thread(target=server.serve_forever, daemon=True).start()
 if not os.path.exists("cursor"):
-    keep(call("/v1/results")["cursor"])  # from before the first order
+    keep(next(client.results())[1])  # from before the first order
 threading.Thread(target=follow, args=[open("cursor").read()], daemon=True).start()
 for first in range(0, COUNT, 100):
     orders = [{"id": f"order-{number}", "audience": {"users": [f"user-{number % 100}"]}, "message": {"title": "Shipped"}}
               for number in range(first, min(first + 100, COUNT))]
-    items = publish(first, orders)
-    while any(item["status"] in (503, 504) for item in items):
-        time.sleep(1)
-        items = publish(first, orders)  # the same batch under the same key: what was written is not sent twice
+    items = client.publish_batch(orders, f"orders-{first}")
     if refused := [item for item in items if item["status"] != 202]:
         raise SystemExit(f"not published: {refused[:3]}")
 while min(len(found) for found in heard.values()) < COUNT:
