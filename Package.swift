@@ -206,7 +206,7 @@ let package = Package(
             [
                 "Basics", "PushModel", "FanOut", "Delivery", "Observability", "ResultQuery", "Replay", "EventLoop", "Users",
                 "Keys", "CurlHTTP", "Kafka", "HTTPServing", "HubREST", "Publishing", "Intake", "GroupPositions", "JobSupport",
-                "Groups", "Replays", "Results",
+                "Groups", "Replays", "Results", "UserTokens",
             ]),
         module(
             "Door/DeviceHubs",

@@ -31,6 +31,7 @@ public final class GatewayService: Sendable {
     private let lanes: HubLanes
     private let hubKeys: HubKeys
     private let signIn: SignIn
+    private let tokens: TokenWatch?
     private let endpoints: any Endpoints
     private let server: HTTPServer
     private let servesPage: Bool
@@ -70,11 +71,11 @@ public final class GatewayService: Sendable {
         }
     }
 
-    /// Makes one whose routes answer what `makeEndpoints` makes.
+    /// Makes one whose routes answer what `makeEndpoints` makes. Tokens are checked by `checkToken`, or as the configuration says.
     init(
         _ configuration: GatewayConfiguration, services: GatewayServices,
         checkKey: @escaping KeyCheck = { _, _ in .refused }, recheckKey: @escaping KeyRecheck = { _, _ in true },
-        checkBatch: @escaping BatchCheck = { _, _ in .allowed }, page: WebPage? = nil,
+        checkBatch: @escaping BatchCheck = { _, _ in .allowed }, checkToken: TokenCheck? = nil, page: WebPage? = nil,
         makeEndpoints: (HubLanes, UsersSource?) throws(GatewayFailure) -> any Endpoints
     ) throws(GatewayFailure) {
         let watch = HubWatch(services)
@@ -82,9 +83,12 @@ public final class GatewayService: Sendable {
         let users = try UsersSource.watch(
             configuration.usersFile, setting: "gateway.users_file", read: "the users file was read again",
             kept: "the users file cannot be used; the users from before stay", services: services)
+        let tokens = try TokenWatch.make(configuration, services: services)
         let signIn: SignIn
         do throws(CryptoError) {
-            signIn = try SignIn(users, allowsDemo: configuration.allowsDemoSignIn, services: services)
+            signIn = try SignIn(
+                users, allowsDemo: configuration.allowsDemoSignIn, checkToken: checkToken ?? tokens?.checkToken,
+                services: services)
         } catch {
             throw GatewayFailure.system(error.description)
         }
@@ -113,6 +117,7 @@ public final class GatewayService: Sendable {
         self.lanes = lanes
         self.hubKeys = hubKeys
         self.signIn = signIn
+        self.tokens = tokens
         self.endpoints = endpoints
         self.server = server
         servesPage = page != nil
@@ -131,6 +136,7 @@ public final class GatewayService: Sendable {
             throw GatewayFailure.configuration("gateway.listen: \(error)")
         }
         signIn.start()
+        tokens?.start()
         lanes.start()
         endpoints.start()
         services.log.info(.listening, "apps are served", [.address: .string(address.description)])
@@ -161,6 +167,7 @@ public final class GatewayService: Sendable {
         server.stop(within: limit) { [endpoints] in endpoints.settle() }
         // From here on nobody hears an answer; what comes later in this order may still be used by what comes earlier.
         signIn.stop()
+        tokens?.stop()
         endpoints.stop()
         lanes.stop()
     }

@@ -6,6 +6,7 @@ public import HubREST
 public import Intake
 public import Kafka
 package import Publishing
+public import UserTokens
 
 /// Everything that a gateway gets when it starts.
 public struct GatewayConfiguration: Sendable {
@@ -24,6 +25,8 @@ public struct GatewayConfiguration: Sendable {
     public var servesPage = false
     /// Whether everybody may sign in whose password is the name, default no.
     public var allowsDemoSignIn = false
+    /// The tokens that users may sign in with; nil where they may not.
+    public var tokens: TokenVerifier.Configuration?
     /// Addresses, and ranges of them such as `10.0.0.0/8`, of the proxies in front; their `X-Forwarded-For` is believed.
     public var trustedProxies: [String] = []
     /// How long a notification of an app waits for its result, default 10 s.
