@@ -19,6 +19,7 @@ extension Settings {
     /// - Throws: `SettingsError` naming every key that is missing or wrong, or with which a gateway cannot work.
     public func gatewayConfiguration(version: String) throws(SettingsError) -> GatewayConfiguration {
         var problems = signInProblems() + userTagProblems() + indexProblems()
+        let tokens = tokens(noting: &problems)
         guard let settings = gatewayHub(&problems), let hub = usable(settings, noting: &problems), problems.isEmpty else {
             throw SettingsError(problems: problems)
         }
@@ -28,6 +29,7 @@ extension Settings {
         configuration.listen = gateway.listen.description
         configuration.usersFile = gateway.usersFile
         configuration.keysFile = gateway.keysFile
+        configuration.tokens = tokens
         configuration.servesPage = servesPage
         configuration.allowsDemoSignIn = gateway.allowsDemoSignIn
         configuration.trustedProxies = gateway.trustedProxies
@@ -111,8 +113,9 @@ extension Settings {
     private func signInProblems() -> [SettingProblem] {
         var problems: [SettingProblem] = []
         let address = SettingText.shown(gateway.listen.description)
-        if gateway.usersFile == nil && gateway.keysFile == nil && !gateway.allowsDemoSignIn {
-            let files = "the path of the file that `pushfan users set` writes, or gateway.keys_file for back ends alone"
+        if gateway.usersFile == nil && gateway.keysFile == nil && !gateway.allowsDemoSignIn && gateway.tokens.issuer == nil {
+            let files =
+                "the path of the file that `pushfan users set` writes, or gateway.jwt.issuer, or gateway.keys_file for back ends alone"
             problems.append(missing("gateway.users_file", expected: files))
         }
         if gateway.page == .on && gateway.keysFile == nil {
