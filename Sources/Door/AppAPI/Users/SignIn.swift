@@ -11,7 +11,7 @@ package import Users
 /// Says who the bearer of a token is, from the value of an `Authorization` header. Any thread may ask, and none waits.
 package typealias TokenCheck = @Sendable (_ authorization: String?) -> TokenVerifier.Outcome
 
-/// Tells who a client is from name and password (RFC 7617), or from a token of somebody else (RFC 7519).
+/// Tells who a client is from name and password (RFC 7617), or from a token (RFC 7519).
 ///
 /// A password takes a processor for some 50 ms. So one thread checks them, a right one is remembered, those who failed wait before they
 /// are checked again, and those who wait take turns. Any thread may ask, and none waits.

@@ -34,7 +34,7 @@ final class TokenWatch: Sendable {
     /// Reads keys from now on.
     func start() {
         verifier.start()
-        look()
+        updateCheck()
     }
 
     /// Reads no more keys.
@@ -47,7 +47,7 @@ final class TokenWatch: Sendable {
     }
 
     /// Sets the check every second, as long as there is a gateway. Stale keys count, so they make nothing unready.
-    private func look() {
+    private func updateCheck() {
         switch verifier.state {
         case .waiting: break
         case .healthy:
@@ -57,6 +57,6 @@ final class TokenWatch: Sendable {
             check.pass()
             check.degrade("the keys of gateway.jwt could not be read for \(age / 1_000_000_000) s; those from before count")
         }
-        DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(1)) { [weak self] in self?.look() }
+        DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(1)) { [weak self] in self?.updateCheck() }
     }
 }

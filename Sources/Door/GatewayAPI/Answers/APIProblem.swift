@@ -89,13 +89,14 @@ extension APIProblem {
     public static let unauthorized = APIProblem(401, code: .unauthorized, detail: "Log in with a name and its password.")
 
     /// 401 where tokens count as well, with the challenge of RFC 6750 besides.
-    package static let noUser = userProblem("Log in with a name and its password, or with a token.", PresentedKey.challenge)
+    package static let noUser = userProblem("Log in with a name and its password, or with a token.", and: PresentedKey.challenge)
 
     /// 401: a token that does not count. Why is not said.
     package static let tokenWrong = userProblem(
-        "The token is not valid, has expired, or is not for this gateway.", PresentedKey.challenge + #", error="invalid_token""#)
+        "The token is not valid, has expired, or is not for this gateway.",
+        and: PresentedKey.challenge + #", error="invalid_token""#)
 
-    private static func userProblem(_ detail: String, _ challenge: String) -> APIProblem {
+    private static func userProblem(_ detail: String, and challenge: String) -> APIProblem {
         var problem = APIProblem(401, code: .unauthorized, detail: detail)
         problem.challenges.append(challenge)
         return problem

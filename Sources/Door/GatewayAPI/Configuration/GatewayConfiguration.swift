@@ -25,7 +25,7 @@ public struct GatewayConfiguration: Sendable {
     public var servesPage = false
     /// Whether everybody may sign in whose password is the name, default no.
     public var allowsDemoSignIn = false
-    /// The tokens that users may sign in with; nil where they may not.
+    /// The tokens that users may sign in with, or nil where they may not.
     public var tokens: TokenVerifier.Configuration?
     /// Addresses, and ranges of them such as `10.0.0.0/8`, of the proxies in front; their `X-Forwarded-For` is believed.
     public var trustedProxies: [String] = []
