@@ -450,7 +450,7 @@ let package = Package(
             "Commands/SettingsTests",
             [
                 "FanOut", "Delivery", "Observability", "HubAuth", "CurlHTTP", "Kafka", "HTTPServing", "HubREST", "Intake",
-                "WorkerRuntime", "CallbackRecords", "CallbackRuntime", "GatewayAPI", "Settings",
+                "WorkerRuntime", "CallbackRecords", "CallbackRuntime", "UserTokens", "GatewayAPI", "Settings",
             ]),
         tests(
             "Commands/KafkaCareTests",

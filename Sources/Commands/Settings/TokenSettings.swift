@@ -1,3 +1,4 @@
+import Observability
 import UserTokens
 
 /// The settings of the tokens with which users sign in at the gateway.
@@ -82,6 +83,7 @@ extension Settings {
         configuration.userClaim = tokens.userClaim
         configuration.scopesClaim = tokens.scopesClaim
         configuration.refresh = tokens.refresh
+        configuration.environment = proxyVariables.secret
         return configuration
     }
 }

@@ -22,8 +22,8 @@ package final class SignIn: Sendable {
         case refused
         /// There is a token that does not count.
         case tokenRefused
-        /// No key for tokens was read yet. Another try makes sense after so many milliseconds.
-        case tokenKeysMissing(Int64)
+        /// The key of a token may be one that was not read yet. Another try makes sense after so many milliseconds.
+        case tokenKeyUnread(Int64)
         /// The credentials were not looked at, because others failed or wait; another try makes sense after so many milliseconds.
         case held(Int64)
         /// Too many wait; the credentials were not looked at.
@@ -126,14 +126,11 @@ package final class SignIn: Sendable {
         authorization.map { $0.utf8.prefix { $0 != UInt8(ascii: " ") }.elementsEqual("bearer".utf8) { $0 | 0x20 == $1 } } == true
     }
 
-    /// A token's user must have a name that a push can be sent to.
     private func outcome(of token: TokenVerifier.Outcome) -> Outcome {
         switch token {
-        case .user(let name, let scopes):
-            guard UserName.isAddressable(name) else { return count(.tokenRefused, as: "token_refused") }
-            return count(.signedIn(Caller(name: name, scopes: scopes)), as: "token")
-        case .refused: return count(.tokenRefused, as: "token_refused")
-        case .unavailable(let wait): return count(.tokenKeysMissing(wait), as: "token_unavailable")
+        case .user(let name, let scopes): count(.signedIn(Caller(name: name, scopes: scopes)), as: "token")
+        case .refused: count(.tokenRefused, as: "token_refused")
+        case .unavailable(let wait): count(.tokenKeyUnread(wait), as: "token_unavailable")
         }
     }
 

@@ -180,7 +180,7 @@ struct Routes: Sendable {
                 }
             case .refused: reply.answer(signIn.takesTokens ? APIProblem.noUser : .unauthorized)
             case .tokenRefused: reply.answer(APIProblem.tokenWrong)
-            case .tokenKeysMissing(let wait): reply.answer(APIProblem.tokenKeysMissing(after: wait))
+            case .tokenKeyUnread(let wait): reply.answer(APIProblem.tokenKeyUnread(after: wait))
             case .held(let wait): reply.answer(APIProblem.tooManySignIns(after: wait))
             case .overloaded: reply.answer(APIProblem.overloaded(after: 1000))
             }

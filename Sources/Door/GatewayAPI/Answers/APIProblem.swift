@@ -102,11 +102,11 @@ extension APIProblem {
         return problem
     }
 
-    /// 503: no token can be checked yet. `wait` is milliseconds.
-    package static func tokenKeysMissing(after wait: Int64) -> APIProblem {
+    /// 503: the token cannot be checked yet. `wait` is milliseconds.
+    package static func tokenKeyUnread(after wait: Int64) -> APIProblem {
         APIProblem(
-            503, code: .overloaded, detail: "The keys that tokens are checked with were not read yet; nothing was done.",
-            retry: .safe, retryAfter: wait)
+            503, code: .overloaded, detail: "The key that the token is checked with was not read yet.", retry: .safe,
+            retryAfter: wait)
     }
 
     /// 401: no header says a key.

@@ -5,7 +5,7 @@ package import Keys
 package struct Caller: Sendable, Equatable {
     /// The name, as the users file has it.
     package let name: String
-    /// The operations that a token permits; nil for all of a user.
+    /// The operations that a token permits, or nil for all of a user.
     package let scopes: Set<Scope>?
 
     package init(name: String, scopes: Set<Scope>? = nil) {
