@@ -1,5 +1,5 @@
 import Observability
-import UserTokens
+public import UserTokens
 
 /// The settings of the tokens with which users sign in at the gateway.
 public struct TokenSettings: Sendable {
@@ -55,6 +55,16 @@ public struct TokenSettings: Sendable {
 
 /// From settings to what checks tokens.
 extension Settings {
+    /// The configuration of what checks tokens, or nil if none are taken.
+    ///
+    /// - Throws: `SettingsError` naming every key that is missing or does not go with another.
+    public func tokenConfiguration() throws(SettingsError) -> TokenVerifier.Configuration? {
+        var problems: [SettingProblem] = []
+        let configuration = tokens(noting: &problems)
+        guard problems.isEmpty else { throw SettingsError(problems: problems) }
+        return configuration
+    }
+
     /// The configuration of what checks tokens, or nil if none are taken. A part without the others is a problem.
     func tokens(noting problems: inout [SettingProblem]) -> TokenVerifier.Configuration? {
         let (tokens, keys) = (gateway.tokens, "gateway.jwt.")
