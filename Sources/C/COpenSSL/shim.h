@@ -1,4 +1,4 @@
-// OpenSSL 3. Only the target `Crypto` and the tests of `CurlHTTP` import this.
+// OpenSSL 3. Only the target `Crypto` and tests import this.
 #pragma once
 #include <openssl/crypto.h>
 #include <openssl/err.h>
