@@ -72,6 +72,12 @@ package final class HubCaller {
         for (id, hubs) in places where hubs.contains(reach.home) { try remove(id, from: hubs.subtracting([reach.home])) }
     }
 
+    /// The name of the hub that has an installation, as far as the work has found or written it, else of the one that is to have it.
+    package func hubName(of id: String) -> String {
+        let found = places[id.lowercased()] ?? []
+        return seats[found.contains(reach.home) ? reach.home : found.min() ?? reach.home].name
+    }
+
     /// What the hub tells of notifications, within a few seconds for all of them together; one that is missing was not told of.
     package func telemetry(of ids: [String]) -> [String: NotificationTelemetry] {
         (try? line(reach.home))?.telemetry(of: ids) ?? [:]

@@ -22,7 +22,11 @@ final class HubLine {
     }
 
     func perform(_ call: RegistrationCall) throws(RegistrationFailure) -> RegistrationReply {
-        try counted("\(call.name)") { () throws(RegistrationFailure) -> RegistrationReply in try client.perform(call) }
+        var isWatched = true
+        if case .listTagged = call { isWatched = false }
+        return try counted("\(call.name)", isWatched: isWatched) { () throws(RegistrationFailure) -> RegistrationReply in
+            try client.perform(call)
+        }
     }
 
     func registrations(of handle: String, on platform: Platform?) throws(RegistrationFailure) -> [DeviceRegistration] {
@@ -32,7 +36,8 @@ final class HubLine {
     }
 
     func registrations(tagged tag: String) throws(RegistrationFailure) -> [DeviceRegistration] {
-        try counted("registration.tag") { () throws(RegistrationFailure) -> [DeviceRegistration] in
+        // A policy without Manage is refused it, and can do all else.
+        try counted("registration.tag", isWatched: false) { () throws(RegistrationFailure) -> [DeviceRegistration] in
             try client.registrations(tagged: tag)
         }
     }

@@ -5,6 +5,8 @@ import HTTPServing
 import HubEmulator
 import HubREST
 import Kafka
+import Keys
+import Synchronization
 import TestSupport
 import Testing
 
@@ -16,6 +18,7 @@ final class SpreadStage {
 
     let hubs: [EmulatedHub]
     let services = TestServices()
+    private let configuration: GatewayConfiguration
     private let service: GatewayService
     private let port: Int
 
@@ -35,6 +38,7 @@ final class SpreadStage {
         configuration.routes = HubRoutes(
             hubs: [("one", 0), ("two", 1)], spreads: [("all", numbers.map { Self.names[$0] })], defaultName: "all")
         configuration.kafka.properties.append(.init(key: "message.timeout.ms", value: "1000"))
+        self.configuration = configuration
         service = try GatewayService(configuration, services: services.services)
         port = try service.start().port
         #expect(eventually { !services.readiness.contains("hub") })
@@ -54,6 +58,21 @@ final class SpreadStage {
     func stop() {
         stopGateway()
         for hub in hubs { hub.stop(within: .zero) }
+    }
+
+    /// Does work as a back end that knows an id alone, and gives what comes of it.
+    func work<Made: Sendable>(on id: String, _ body: @escaping @Sendable (HubCaller) throws -> Made) throws -> Made {
+        let hubs = try DeviceHubs(configuration, services: TestServices().services)
+        hubs.start()
+        defer { hubs.stop() }
+        let made = Mutex<Result<Made, any Error>?>(nil)
+        let party = DeviceParty.backEnd(Publisher(keyID: "k", tenant: nil, source: "/s", scopes: [.register]))
+        let isPut = try hubs.home(of: nil, id: id, for: party).lanes.put(for: id) { caller in
+            let result = Result { try body(caller) }
+            made.withLock { $0 = result }
+        }
+        #expect(isPut && eventually { made.withLock { $0 != nil } })
+        return try #require(made.withLock { $0 }).get()
     }
 
     /// Makes a call of `/api/register`, and gives its status.

@@ -1,4 +1,6 @@
+import DeviceHubs
 import HubEmulator
+import HubREST
 import TestSupport
 import Testing
 
@@ -64,6 +66,45 @@ import Testing
         defer { stage.stop() }
         #expect(try stage.register("PUT", "a", as: user, handle: "same") == 200)
         #expect(stage.devices(of: user) == [[], ["a same"]])
+    }
+
+    /// A back end that does not say whose device it is finds and changes it where it is, and does not move it.
+    @Test(arguments: [0, 1], ["a", "b", "c"]) func aDeviceIsFoundByItsIDAlone(home: Int, id: String) throws {
+        let stage = try SpreadStage()
+        defer { stage.stop() }
+        let user = SpreadStage.user(of: home)
+        #expect(try stage.register("PUT", id, as: user, handle: "same") == 200)
+        let names = try stage.work(on: id) { (caller) throws -> [String] in
+            _ = try caller.perform(.patchInstallation(id: id, changes: [.adding(tag: "news")]))
+            guard case .installation(var found) = try caller.perform(.getInstallation(id: id)) else { return [] }
+            found.tags.append("sport")
+            let before = caller.hubName(of: id)
+            _ = try caller.perform(.putInstallation(found))
+            return [before, caller.hubName(of: id)]
+        }
+        #expect(names == [SpreadStage.names[home], SpreadStage.names[home]])
+        #expect(stage.devices(of: user)[home] == ["\(id) same"] && stage.devices(of: user)[1 - home].isEmpty)
+        for tag in ["news", "sport"] { #expect(stage.hubs[home].devices(tag: tag).count == 1) }
+        try stage.work(on: id) { caller in _ = try caller.perform(.deleteInstallation(id: id)) }
+        #expect(stage.devices(of: user) == [[], []])
+    }
+
+    @Test func whatIsNowhereIsAbsent() throws {
+        let stage = try SpreadStage()
+        defer { stage.stop() }
+        let found = try stage.work(on: "a") { (caller) throws -> RegistrationReply in
+            try caller.perform(.getInstallation(id: "a"))
+        }
+        #expect(found == .absent)
+        let cause = try stage.work(on: "a") { (caller) -> RegistrationFailure.Cause? in
+            do throws(RegistrationFailure) {
+                _ = try caller.perform(.patchInstallation(id: "a", changes: [.adding(tag: "news")]))
+                return nil
+            } catch {
+                return error.cause
+            }
+        }
+        #expect(cause == .absent)
     }
 
     @Test func eachHubThatIsAwayIsNamed() throws {
