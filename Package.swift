@@ -212,8 +212,8 @@ let package = Package(
         module(
             "Door/DeviceHubs",
             [
-                "Basics", "PushModel", "FanOut", "Delivery", "Outcomes", "Observability", "EventLoop", "Users", "HubREST",
-                "GatewayAPI",
+                "Basics", "PushModel", "FanOut", "Delivery", "Outcomes", "Observability", "EventLoop", "CurlHTTP", "Users",
+                "HubREST", "GatewayAPI",
             ]),
         module(
             "Door/DeviceAPI",
@@ -433,7 +433,10 @@ let package = Package(
             ]),
         tests(
             "Door/DeviceHubsTests",
-            ["Basics", "PushModel", "FanOut", "Delivery", "HubREST", "HubAuth", "GatewayAPI", "DeviceHubs", "DoorStage"]),
+            [
+                "Basics", "PushModel", "FanOut", "Delivery", "Observability", "CurlHTTP", "Kafka", "Keys", "HubREST", "HubAuth",
+                "GatewayAPI", "DeviceHubs", "DoorStage",
+            ]),
         tests(
             "Door/DeviceAPITests",
             [

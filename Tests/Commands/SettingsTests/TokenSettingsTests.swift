@@ -26,23 +26,23 @@ import UserTokens
     }
 
     @Test func everySettingReachesTheGateway() throws {
-        let tokens = try #require(
-            try gateway(
-                [:],
-                file: """
-                    gateway:
-                      device_rate: 50
-                      jwt:
-                        issuer: me
-                        audience: [a]
-                        keys_url: https://login.example.com/keys
-                        ca_file: /run/ca.pem
-                        clock_skew: 0s
-                        user_claim: upn
-                        scopes_claim: scp
-                        refresh: 1h
-                    """
-            ).tokens)
+        let configuration = try gateway(
+            [:],
+            file: """
+                gateway:
+                  device_rate: 50
+                  jwt:
+                    issuer: me
+                    audience: [a]
+                    keys_url: https://login.example.com/keys
+                    ca_file: /run/ca.pem
+                    clock_skew: 0s
+                    user_claim: upn
+                    scopes_claim: scp
+                    refresh: 1h
+                """)
+        let tokens = try #require(configuration.tokens)
+        #expect(configuration.deviceRate == 50)
         #expect(tokens.source == .url("https://login.example.com/keys") && tokens.authorityFile == "/run/ca.pem")
         #expect(tokens.clockSkew == .zero && tokens.userClaim == "upn" && tokens.scopesClaim == "scp")
         #expect(tokens.refresh == .seconds(3600))
