@@ -22,7 +22,7 @@ package enum TokenFindings {
                 mend: "give the address or a file of the issuer's set of RSA or P-256 keys", cause: .configuration)
         case .silent:
             .failure(
-                check, of: setting, text: "no keys came in time; nobody can sign in with a token",
+                check, of: setting, text: "no keys came in time, so no token signs in",
                 mend: "look at the address from here, for example with curl -v, and at gateway.jwt.ca_file", cause: .unreachable)
         case .unusable(let reason):
             .failure(check, of: setting, text: reason, mend: "correct the settings of gateway.jwt", cause: .configuration)
