@@ -207,13 +207,13 @@ let package = Package(
             [
                 "Basics", "PushModel", "FanOut", "Delivery", "Observability", "ResultQuery", "Replay", "EventLoop", "Users",
                 "Keys", "CurlHTTP", "Kafka", "HTTPServing", "HubREST", "Publishing", "Intake", "GroupPositions", "JobSupport",
-                "Groups", "Replays", "Results",
+                "Groups", "Replays", "Results", "UserTokens",
             ]),
         module(
             "Door/DeviceHubs",
             [
-                "Basics", "PushModel", "FanOut", "Delivery", "Outcomes", "Observability", "EventLoop", "Users", "HubREST",
-                "GatewayAPI",
+                "Basics", "PushModel", "FanOut", "Delivery", "Outcomes", "Observability", "EventLoop", "CurlHTTP", "Users",
+                "HubREST", "GatewayAPI",
             ]),
         module(
             "Door/DeviceAPI",
@@ -433,7 +433,10 @@ let package = Package(
             ]),
         tests(
             "Door/DeviceHubsTests",
-            ["Basics", "PushModel", "FanOut", "Delivery", "HubREST", "HubAuth", "GatewayAPI", "DeviceHubs", "DoorStage"]),
+            [
+                "Basics", "PushModel", "FanOut", "Delivery", "Observability", "CurlHTTP", "Kafka", "Keys", "HubREST", "HubAuth",
+                "GatewayAPI", "DeviceHubs", "DoorStage",
+            ]),
         tests(
             "Door/DeviceAPITests",
             [
@@ -448,7 +451,7 @@ let package = Package(
                 "Crypto", "HubAuth", "Users", "Keys", "CurlHTTP", "Kafka", "HTTPServing", "SQLite", "WebFiles", "HubREST",
                 "HubEmulator", "Publishing", "GroupPositions", "JobSupport", "Groups", "Replays", "Results", "WorkerRuntime",
                 "GatewayAPI", "AppAPI", "PublishAPI", "OperatorAPI", "FeedAPI", "ResultFeed", "Page", "Gateway", "DoorStage",
-                "DeviceHubs", "DeviceAPI", "UserTokens", "Tokens",
+                "DeviceHubs", "DeviceAPI", "UserTokens", "Tokens", "TokenIssuer",
             ]),
         tests("Scaling/ScalingTests", ["ScaleModel"]),
         tests("Faults/FaultSuiteTests", ["FaultOracle", "PushModel", "Delivery"]),
@@ -456,7 +459,7 @@ let package = Package(
             "Commands/SettingsTests",
             [
                 "FanOut", "Delivery", "Observability", "HubAuth", "CurlHTTP", "Kafka", "HTTPServing", "HubREST", "Intake",
-                "WorkerRuntime", "CallbackRecords", "CallbackRuntime", "GatewayAPI", "Settings",
+                "WorkerRuntime", "CallbackRecords", "CallbackRuntime", "UserTokens", "GatewayAPI", "Settings",
             ]),
         tests(
             "Commands/KafkaCareTests",

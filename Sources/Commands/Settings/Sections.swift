@@ -213,6 +213,8 @@ public struct GatewaySettings: Sendable {
     public let usersFile: String?
     /// The file of the keys that back ends publish with.
     public let keysFile: String?
+    /// The tokens with which users sign in.
+    public let tokens: TokenSettings
     /// The rule by which the web page is served.
     public let page: PageRule
     /// True if every user may sign in whose password is the name.
@@ -233,6 +235,8 @@ public struct GatewaySettings: Sendable {
     public let reservedTags: [String]
     /// The address before a code, where pages say what it means.
     public let docsURL: String?
+    /// The calls a second to each hub about devices.
+    public let deviceRate: Int
     /// The name of the environment, which the page shows.
     public let title: String?
     /// The folder of plans of replays and of the indexes.
@@ -252,6 +256,7 @@ public struct GatewaySettings: Sendable {
         keysFile = read.optional(
             "gateway.keys_file", as: .file("the path of a file"),
             summary: "The file of the keys that back ends publish with, which `pushfan keys create` writes.")
+        tokens = try TokenSettings(&read)
         page = try read(
             "gateway.ui", as: .word([(word: "auto", value: .auto), (word: "on", value: .on), (word: "off", value: .off)]),
             default: "auto",
@@ -289,6 +294,9 @@ public struct GatewaySettings: Sendable {
         reservedTags =
             read.optional("gateway.reserved_tags", as: .list(of: .tag), summary: "The tags that no app may give its own device.")
             ?? []
+        deviceRate = try read(
+            "gateway.device_rate", as: .integer(1...100_000), default: "200", unit: "calls per second",
+            summary: "What the gateway may ask each hub about devices; after a rest twice as much at once.")
         docsURL = read.optional(
             "gateway.docs_url", as: .pages,
             summary: "The address before a code, where pages say what it means; the gateway's problems then have it as `type`.")

@@ -23,6 +23,7 @@ import Testing
     @Test(
         arguments: [
             ("gateway.users_file", "PUSHFAN_GATEWAY_USERS_FILE"), ("gateway.keys_file", "PUSHFAN_GATEWAY_KEYS_FILE"),
+            ("gateway.jwt.keys_file", "PUSHFAN_GATEWAY_JWT_KEYS_FILE"), ("gateway.jwt.ca_file", "PUSHFAN_GATEWAY_JWT_CA_FILE"),
             ("gateway.index.key_file", "PUSHFAN_GATEWAY_INDEX_KEY_FILE"), ("hub.ca_file", "PUSHFAN_HUB_CA_FILE"),
             ("callbacks.receivers_file", "PUSHFAN_CALLBACKS_RECEIVERS_FILE"),
         ])

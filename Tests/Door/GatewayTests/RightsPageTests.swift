@@ -91,9 +91,18 @@ import Testing
     private static func calls(_ effect: String, _ route: (method: String, path: String), isForeign: Bool) -> [Call] {
         let replay = route.method == "DELETE" ? "0a1b2c3e" : "0a1b2c3d"
         let id = route.path.hasPrefix("/v1/replays") ? replay : route.path.hasPrefix("/v1/holds") ? hold.id : "of-bank"
-        var call = Call(method: route.method, path: route.path.replacing("{id}", with: id))
+        let path = route.path.replacing("{id}", with: id).replacing("{tag}", with: "a").replacing("{user}", with: "a")
+        var call = Call(method: route.method, path: path)
         if let (members, source) = publication(effect, isForeign: isForeign) {
             return forms(of: call, members: members, source: source)
+        }
+        switch (call.method, route.path) {
+        case ("PUT", "/v1/installations/{id}"): call.body = #"{"platform":"apns","handle":"c0ffee00"}"#
+        case ("PATCH", _):
+            call = Call(
+                method: "PATCH", path: path, fields: ["Content-Type: application/json-patch+json"],
+                body: #"[{"op":"add","path":"/tags/a"}]"#)
+        default: break
         }
         // A stream has no end.
         if call.path.hasSuffix("/events") { call.method = "HEAD" }
@@ -130,12 +139,13 @@ import Testing
     private static func key(_ scopes: Set<Scope>, tenant: String?) -> String {
         let mask = Scope.allCases.enumerated().reduce(0) { $0 | (scopes.contains($1.element) ? 1 << $1.offset : 0) }
         let letter = tenant.map { String($0.prefix(1)) } ?? "f"
-        return "Authorization: Bearer pf_key\(mask < 10 ? "0" : "")\(mask)\(letter)00_" + String(repeating: "x", count: 43)
+        let digits = (mask < 16 ? "0" : "") + String(mask, radix: 16)
+        return "Authorization: Bearer pf_key\(digits)\(letter)00_" + String(repeating: "x", count: 43)
     }
 
     private static let checkKey: KeyCheck = { authorization, _ in
         guard let id = PresentedKey(authorization: authorization)?.id, id.hasPrefix("key"),
-            let mask = Int(id.dropFirst(3).prefix(2))
+            let mask = Int(id.dropFirst(3).prefix(2), radix: 16)
         else { return .refused }
         let tenants = ["s": "shop", "b": "bank"]
         let scopes = Scope.allCases.enumerated().filter { mask & 1 << $0.offset != 0 }.map(\.element)

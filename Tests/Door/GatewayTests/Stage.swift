@@ -1,3 +1,4 @@
+@testable import PublishAPI
 @testable import GatewayAPI
 @testable import AppAPI
 import Basics
@@ -97,12 +98,16 @@ final class TestGateway {
     /// Starts it.
     init(
         users: UsersOnDisk? = nil, demo: Bool = false, hub: String = TestGateway.hubThatIsAway, proxies: [String] = [],
-        endpoints: any Endpoints = NamingEndpoints()
+        checkKey: @escaping KeyCheck = { _, _ in .refused }, checkToken: TokenCheck? = nil,
+        endpoints: any Endpoints = NamingEndpoints(), change: (inout GatewayConfiguration) -> Void = { _ in }
     ) throws {
         let services = TestServices()
         var configuration = try TestGateway.configuration(users, demo: demo, hub: hub)
         configuration.trustedProxies = proxies
-        let service = try GatewayService(configuration, services: services.services) { _, _ in endpoints }
+        change(&configuration)
+        let service = try GatewayService(
+            configuration, services: services.services, checkKey: checkKey, checkToken: checkToken
+        ) { _, _ in endpoints }
         port = try service.start().port
         self.services = services
         self.service = service

@@ -196,6 +196,7 @@ import Testing
         ("pushfan_gateway_idempotency_keys_total", "counter"), ("pushfan_gateway_idempotency_lost_total", "counter"),
         ("pushfan_gateway_idempotency_file_usable", "gauge"),
         ("pushfan_gateway_waiting_requests", "gauge"), ("pushfan_gateway_waiting_sends", "gauge"),
+        ("pushfan_gateway_token_keys_age_seconds", "gauge"),
         ("pushfan_gateway_queue_age_seconds", "gauge"), ("pushfan_gateway_queue_refusals_total", "counter"),
     ]
 
@@ -215,6 +216,7 @@ import Testing
         metrics.certificateEnd.series(["kafka"]).set(1_795_262_400)
         metrics.readWaiting { 3 }
         metrics.readWaitingSends { 2 }
+        metrics.readTokenKeys { 2_500_000_000 }
         metrics.readQueue { (age: 1_500_000_000, refusedCount: 4) }
         return metrics
     }
@@ -227,6 +229,7 @@ import Testing
         #expect(text.contains("# TYPE pushfan_certificate_not_after_seconds gauge\n"))
         #expect(text.contains("pushfan_gateway_waiting_requests 3\n"))
         #expect(text.contains("pushfan_gateway_waiting_sends 2\n"))
+        #expect(text.contains("pushfan_gateway_token_keys_age_seconds 2.5\n"))
         #expect(text.contains("pushfan_gateway_queue_age_seconds 1.5\n") && text.contains("queue_refusals_total 4\n"))
         let (status, output) = try promtool(bytes)
         #expect(output == "" && status == 0)

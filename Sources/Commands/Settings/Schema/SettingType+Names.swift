@@ -26,6 +26,17 @@ extension SettingType where Value == String {
         }
     }
 
+    /// The address of public keys. Whoever could change them on their way could be any user.
+    static var keys: SettingType {
+        checked("a URL that begins with https://, or on this machine with http://") { text in
+            guard text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }), let address = WebAddress(text) else {
+                return "is no such URL"
+            }
+            let isLoopback = ListenAddress(address.host.contains(":") ? "[\(address.host)]:0" : "\(address.host):0")?.isLoopback
+            return address.scheme == .https || isLoopback == true ? nil : "does not begin with https://"
+        }
+    }
+
     /// A name that Kafka allows for topics and ids (org.apache.kafka.common.internals.Topic: letters, digits, `.`, `_`, `-`, but
     /// not `.` and `..` alone).
     static func name(_ what: String, atMost limit: Int) -> SettingType {

@@ -5,9 +5,13 @@ import EventLoop
 package import GatewayAPI
 import Observability
 import Synchronization
+package import UserTokens
 package import Users
 
-/// Tells who a client is from name and password (RFC 7617).
+/// Says who the bearer of a token is, from the value of an `Authorization` header. Any thread may ask, and none waits.
+package typealias TokenCheck = @Sendable (_ authorization: String?) -> TokenVerifier.Outcome
+
+/// Tells who a client is from name and password (RFC 7617), or from a token (RFC 7519).
 ///
 /// A password takes a processor for some 50 ms. So one thread checks them, a right one is remembered, those who failed wait before they
 /// are checked again, and those who wait take turns. Any thread may ask, and none waits.
@@ -16,6 +20,10 @@ package final class SignIn: Sendable {
         case signedIn(Caller)
         /// There are no credentials, or they are wrong.
         case refused
+        /// There is a token that does not count.
+        case tokenRefused
+        /// The key of a token may be one that was not read yet. Another try makes sense after so many milliseconds.
+        case tokenKeyUnread(Int64)
         /// The credentials were not looked at, because others failed or wait; another try makes sense after so many milliseconds.
         case held(Int64)
         /// Too many wait; the credentials were not looked at.
@@ -42,6 +50,7 @@ package final class SignIn: Sendable {
 
     private let users: UsersSource?
     private let allowsDemo: Bool
+    private let checkToken: TokenCheck?
     private let services: GatewayServices
     /// Nothing else is locked while one of these two is held.
     private let verified: Mutex<VerifiedCredentials>
@@ -50,11 +59,14 @@ package final class SignIn: Sendable {
     private let arrivals = DispatchSemaphore(value: 0)
     private let thread = ServiceThread()
 
-    /// Makes one whose thread does not run yet. Passwords wait until it does. No one may sign in without `users`, and with
-    /// `allowsDemo` everybody whose password is the name. It fails when there is no entropy.
-    package init(_ users: UsersSource?, allowsDemo: Bool, services: GatewayServices) throws(CryptoError) {
+    /// Makes one whose thread does not run yet. Passwords wait until it does. No one has a password without `users`, and with
+    /// `allowsDemo` everybody whose password is the name. Tokens count with `checkToken` alone. It fails when there is no entropy.
+    package init(
+        _ users: UsersSource?, allowsDemo: Bool, checkToken: TokenCheck? = nil, services: GatewayServices
+    ) throws(CryptoError) {
         self.users = users
         self.allowsDemo = allowsDemo
+        self.checkToken = checkToken
         self.services = services
         verified = Mutex(VerifiedCredentials(key: try randomBytes(32)))
     }
@@ -78,9 +90,18 @@ package final class SignIn: Sendable {
         thread.waitForEnd(until: .now() + .seconds(1))
     }
 
+    /// True where tokens count.
+    package var takesTokens: Bool { checkToken != nil }
+
+    /// True if the value of an `Authorization` header can sign a user in by its form: a name and a password, or a token where tokens count.
+    package func takes(_ authorization: String?) -> Bool {
+        BasicCredentials(authorization: authorization) != nil || takesTokens && Self.isBearer(authorization)
+    }
+
     /// Checks the value of an `Authorization` header. `then` gets what came of it, once: before this returns where no password
     /// has to be checked, else on the thread that checks.
     package func check(_ authorization: String?, from address: NumericAddress?, then: @escaping @Sendable (Outcome) -> Void) {
+        if let checkToken, Self.isBearer(authorization) { return then(outcome(of: checkToken(authorization))) }
         guard let authorization, let credentials = BasicCredentials(authorization: authorization) else {
             return then(count(.refused, as: "refused"))
         }
@@ -98,6 +119,19 @@ package final class SignIn: Sendable {
             return then(count(refusal, as: refusal == .overloaded ? "overloaded" : "held"))
         }
         arrivals.signal()
+    }
+
+    /// True for the scheme of RFC 6750.
+    private static func isBearer(_ authorization: String?) -> Bool {
+        authorization.map { $0.utf8.prefix { $0 != UInt8(ascii: " ") }.elementsEqual("bearer".utf8) { $0 | 0x20 == $1 } } == true
+    }
+
+    private func outcome(of token: TokenVerifier.Outcome) -> Outcome {
+        switch token {
+        case .user(let name, let scopes): count(.signedIn(Caller(name: name, scopes: scopes)), as: "token")
+        case .refused: count(.tokenRefused, as: "token_refused")
+        case .unavailable(let wait): count(.tokenKeyUnread(wait), as: "token_unavailable")
+        }
     }
 
     /// Lets a check wait for its turn, or returns why it must not wait.

@@ -2,6 +2,7 @@ import GatewayAPI
 import HTTPServing
 import Keys
 import Page
+import Users
 
 extension Routes {
     /// The fault of a call's key by its form, or of its cookie by the place that the call comes from. Nil for one that may be right.
@@ -9,6 +10,13 @@ extension Routes {
         if session(of: head) != nil { return page?.crossSiteProblem(of: head) }
         guard PresentedKey(authorization: Self.authorization(of: head)) == nil else { return nil }
         return head.headers.count(of: "Authorization") == 0 ? .keyMissing : .keyMalformed
+    }
+
+    /// The same at a route that users have as well, with all ways to sign in.
+    func keyProblem(of head: HTTPServerRequest, on route: Route) -> APIProblem? {
+        var problem = keyProblem(of: head)
+        if route.row.access == .device { problem?.challenges.append(BasicCredentials.challenge) }
+        return problem
     }
 
     /// Checks whose key a call has, or whose session.

@@ -70,11 +70,11 @@ struct Routes: Sendable {
         case .page(let operation): return page?.problem(of: head, on: operation)
         case .publish(let operation): return keyProblem(of: head) ?? (kind == nil ? operation.noMediaType : nil)
         case .lookup, .feed, .operate: return keyProblem(of: head)
-        case .device: return route.row.access == .device && hasPassword(head) ? nil : keyProblem(of: head)
+        case .device: return isOfUser(head, on: route) ? nil : keyProblem(of: head, on: route)
         case .app(let operation):
-            guard BasicCredentials(authorization: Self.authorization(of: head)) != nil else {
+            guard signIn.takes(Self.authorization(of: head)) else {
                 services.metrics.signIns.series(["refused"]).increment()
-                return .unauthorized
+                return signIn.takesTokens ? .noUser : .unauthorized
             }
             // A text to send may be missing, and needs no type then. Of a chunked body that is known at its end.
             let hasBody = route.takesBody && (operation != .notify || Int(head.headers.single("Content-Length") ?? "") ?? 0 > 0)
@@ -143,8 +143,8 @@ struct Routes: Sendable {
             let answer = { @Sendable (origin: DeviceCall.Origin) in
                 endpoints.answerDevices(DeviceCall(operation, at: parameters, request: request, by: origin, reply: reply))
             }
-            if route.row.access == .device, hasPassword(request) {
-                signInUser(of: request, reply: reply) { answer(.user($0)) }
+            if isOfUser(request, on: route) {
+                signInUser(of: request, for: .register, reply: reply) { answer(.user($0)) }
             } else {
                 signIn(request, on: route, reply: reply) { answer(.backEnd($0)) }
             }
@@ -153,23 +153,34 @@ struct Routes: Sendable {
                 endpoints.operate(OperatorCall(operation, of: route.id, request: request, by: $0, reply: reply))
             }
         case .app(let operation):
-            signInUser(of: request, reply: reply) { [endpoints] caller in
+            signInUser(of: request, for: operation.scope, reply: reply) { [endpoints] caller in
                 endpoints.answer(APICall(operation: operation, id: route.id, request: request, caller: caller, reply: reply))
             }
         }
     }
 
-    /// True for a request that shows a name and a password.
-    private func hasPassword(_ request: HTTPServerRequest) -> Bool {
-        BasicCredentials(authorization: Self.authorization(of: request)) != nil
+    /// True for a call about devices by a user, and not by a back end with a key.
+    private func isOfUser(_ request: HTTPServerRequest, on route: Route) -> Bool {
+        let authorization = Self.authorization(of: request)
+        return route.row.access == .device && PresentedKey(authorization: authorization) == nil && signIn.takes(authorization)
     }
 
-    /// Hands on who a user is, or answers the call.
-    private func signInUser(of request: HTTPServerRequest, reply: Reply, then: @escaping @Sendable (Caller) -> Void) {
-        signIn.check(Self.authorization(of: request), from: proxies.client(of: request)) { outcome in
+    /// Hands on who a user is, or answers the call. A token with scopes needs `scope`.
+    private func signInUser(
+        of request: HTTPServerRequest, for scope: Scope?, reply: Reply, then: @escaping @Sendable (Caller) -> Void
+    ) {
+        signIn.check(Self.authorization(of: request), from: proxies.client(of: request)) { [signIn] outcome in
             switch outcome {
-            case .signedIn(let caller): then(caller)
-            case .refused: reply.answer(APIProblem.unauthorized)
+            case .signedIn(let caller):
+                do throws(APIProblem) {
+                    if let scope { try caller.check(scope) }
+                    then(caller)
+                } catch {
+                    reply.answer(error)
+                }
+            case .refused: reply.answer(signIn.takesTokens ? APIProblem.noUser : .unauthorized)
+            case .tokenRefused: reply.answer(APIProblem.tokenWrong)
+            case .tokenKeyUnread(let wait): reply.answer(APIProblem.tokenKeyUnread(after: wait))
             case .held(let wait): reply.answer(APIProblem.tooManySignIns(after: wait))
             case .overloaded: reply.answer(APIProblem.overloaded(after: 1000))
             }
@@ -203,6 +214,17 @@ struct Routes: Sendable {
                 reply.answer(count > burst ? .batchBeyondRate(burst) : error)
             }
             if let problem { reply.answer(problem) }
+        }
+    }
+}
+
+extension APIOperation.App {
+    /// The scope that a token with scopes needs. A text that was sent to a user is the user's own, and needs none.
+    fileprivate var scope: Scope? {
+        switch self {
+        case .newRegistration, .putRegistration, .deleteRegistration: .register
+        case .notify: .publish
+        case .secureText: nil
         }
     }
 }

@@ -11,7 +11,7 @@ extension APIProblem {
         case idempotencyKeyInvalid = "idempotency_key_invalid"
         /// 401: no credentials, or wrong ones.
         case unauthorized = "unauthorized"
-        /// 403: the key lacks a scope.
+        /// 403: the key or the token lacks a scope.
         case forbiddenScope = "forbidden_scope"
         /// 403: the request is another tenant's.
         case forbiddenTenant = "forbidden_tenant"
@@ -150,10 +150,10 @@ extension APIProblem.Code {
         case .unauthorized:
             (
                 "The call has no credentials, or wrong ones.",
-                "Give name and password (Basic) for /api, and an API key (Bearer) for /v1."
+                "Give name and password (Basic) or a token (Bearer) for /api, and an API key (Bearer) for /v1."
             )
         case .forbiddenScope:
-            ("The key may not do what the call asks.", "Use a key with the scope that detail names.")
+            ("The key or the token may not do what the call asks.", "Use one with the scope that detail names.")
         case .forbiddenTenant:
             (
                 "The request names another tenant than the key's, or another hub, or asks for what is of all tenants.",

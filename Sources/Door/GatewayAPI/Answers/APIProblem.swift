@@ -35,8 +35,8 @@ public struct APIProblem: Error, Sendable, Equatable {
     public var requestID: String?
     /// The methods that the route has, for 405.
     public var allowedMethods: [String] = []
-    /// The way to sign in, for 401: a name and a password (RFC 7617) unless something else is said.
-    public var challenge = BasicCredentials.challenge
+    /// The ways to sign in, for 401: a name and a password (RFC 7617) unless something else is said.
+    public var challenges = [BasicCredentials.challenge]
     /// The address at which that request can be asked about.
     public var location: String?
     /// The cursor of the first place that is left, for 410.
@@ -88,6 +88,27 @@ extension APIProblem {
     /// 401 with the challenge of RFC 7617.
     public static let unauthorized = APIProblem(401, code: .unauthorized, detail: "Log in with a name and its password.")
 
+    /// 401 where tokens count as well, with the challenge of RFC 6750 besides.
+    package static let noUser = userProblem("Log in with a name and its password, or with a token.", and: PresentedKey.challenge)
+
+    /// 401: a token that does not count. Why is not said.
+    package static let tokenWrong = userProblem(
+        "The token is not valid, has expired, or is not for this gateway.",
+        and: PresentedKey.challenge + #", error="invalid_token""#)
+
+    private static func userProblem(_ detail: String, and challenge: String) -> APIProblem {
+        var problem = APIProblem(401, code: .unauthorized, detail: detail)
+        problem.challenges.append(challenge)
+        return problem
+    }
+
+    /// 503: the token cannot be checked yet. `wait` is milliseconds.
+    package static func tokenKeyUnread(after wait: Int64) -> APIProblem {
+        APIProblem(
+            503, code: .overloaded, detail: "The key that the token is checked with was not read yet.", retry: .safe,
+            retryAfter: wait)
+    }
+
     /// 401: no header says a key.
     package static let keyMissing = badKey("No key was sent: `Authorization: Bearer KEY` is missing.")
 
@@ -112,7 +133,7 @@ extension APIProblem {
     /// 401 with the challenge of RFC 6750.
     private static func badKey(_ detail: String) -> APIProblem {
         var problem = APIProblem(401, code: .unauthorized, detail: detail)
-        problem.challenge = PresentedKey.challenge
+        problem.challenges = [PresentedKey.challenge]
         return problem
     }
 
@@ -222,7 +243,7 @@ extension APIAnswer {
     package init(_ problem: APIProblem, json: [UInt8]) {
         self.init(status: problem.status, json: json, as: "application/problem+json")
         code = problem.code
-        if problem.status == 401 { headers.append("WWW-Authenticate", value: problem.challenge) }
+        if problem.status == 401 { for challenge in problem.challenges { headers.append("WWW-Authenticate", value: challenge) } }
         if !problem.allowedMethods.isEmpty { headers.append("Allow", value: problem.allowedMethods.joined(separator: ", ")) }
         if let wait = problem.retryAfterSeconds { headers.append("Retry-After", value: "\(wait)") }
         if let location = problem.location { headers.append("Location", value: location) }

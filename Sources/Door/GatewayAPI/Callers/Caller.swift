@@ -11,6 +11,19 @@ package struct Caller: Sendable, Equatable {
     package init(name: String, scopes: Set<Scope>? = nil) {
         (self.name, self.scopes) = (name, scopes)
     }
+
+    /// Checks the right to something for which a token with scopes needs one.
+    package func check(_ scope: Scope) throws(APIProblem) {
+        guard scopes?.contains(scope) != false else { throw .tokenLacks(scope) }
+    }
+}
+
+extension APIProblem {
+    /// 403: the token lacks a scope.
+    static func tokenLacks(_ scope: Scope) -> APIProblem {
+        APIProblem(
+            403, code: .forbiddenScope, detail: "This token has not the scope \(scope.rawValue), which the call needs.")
+    }
 }
 
 extension Caller: Concealed {

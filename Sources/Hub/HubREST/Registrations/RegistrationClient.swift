@@ -10,7 +10,7 @@ public import PushModel
 ///
 /// Nothing is tried again but with a new token after a 401. Usable from one thread at a time, because it has connections and a token.
 public final class RegistrationClient {
-    /// Pages of one list, and registrations on them: far more than any device has.
+    /// Pages of one list, and registrations on them: far more than any device or user has.
     private static let maximumPages = 1000
     private static let maximumRegistrations = 10_000
 
@@ -23,6 +23,7 @@ public final class RegistrationClient {
     private let pool: ConnectionPool
     private let timeout: Duration
     private let now: @Sendable () -> Int64
+    private let waitForTurn: (@Sendable () throws(RegistrationFailure) -> Void)?
     private var request = ByteWriter(capacity: 2048)
     private var callCount = 0
 
@@ -35,10 +36,12 @@ public final class RegistrationClient {
     ///   - timeout: How long one call may take, with connecting and a second token.
     ///   - keys: The hub's keys, which may change. Default: they do not.
     ///   - now: Milliseconds since 1970.
+    ///   - waitForTurn: Is called before each call, and waits until it may be made, or throws. Default: it may at once.
     /// - Throws: `HubAuthError`, `SystemCallError` or `ConnectionPool.SetupFailure`: settings that cannot work, or no descriptor left.
     public init(
         _ hub: HubConfiguration, connections: ConnectionPoolConfiguration, userAgent: String, timeout: Duration,
-        keys: HubKeys? = nil, now: @escaping @Sendable () -> Int64
+        keys: HubKeys? = nil, now: @escaping @Sendable () -> Int64,
+        waitForTurn: (@Sendable () throws(RegistrationFailure) -> Void)? = nil
     ) throws {
         var connections = connections
         connections.limits.bodyByteCount = max(connections.limits.bodyByteCount, RegistrationFeed.maximumByteCount)
@@ -48,6 +51,7 @@ public final class RegistrationClient {
         pool = try ConnectionPool(connections, poller: poller, tokenBase: 0)
         self.timeout = timeout
         self.now = now
+        self.waitForTurn = waitForTurn
     }
 
     /// Creates an installation, or replaces the one of its id.
@@ -63,6 +67,16 @@ public final class RegistrationClient {
     public func installation(_ id: String) throws(RegistrationFailure) -> Installation? {
         guard case .installation(let found) = try perform(.getInstallation(id: id)) else { return nil }
         return found
+    }
+
+    /// Changes an installation.
+    ///
+    /// - Parameters:
+    ///   - id: The installation.
+    ///   - changes: What to change, at least one thing. The hub makes all changes in their order, or none.
+    /// - Throws: ``RegistrationFailure``, with the status 404 where there is no such installation.
+    public func patch(_ id: String, changes: [InstallationChange]) throws(RegistrationFailure) {
+        _ = try perform(.patchInstallation(id: id, changes: changes))
     }
 
     /// Removes an installation. Done as well when there is none.
@@ -83,13 +97,30 @@ public final class RegistrationClient {
     public func registrations(
         of handle: String, on platform: Platform?, pageCount: Int = 100
     ) throws(RegistrationFailure) -> [DeviceRegistration] {
+        try pages { .listRegistrations(handle: handle, platform: platform, count: pageCount, token: $0) }
+    }
+
+    /// All registrations that have a tag, each once, those of installations and templates among them. It needs the right Manage.
+    ///
+    /// - Parameters:
+    ///   - tag: The tag, such as `username:alice` or `$UserId:{alice}`.
+    ///   - pageCount: How many registrations to ask for at once, 1 to 100.
+    /// - Returns: The registrations, in the hub's order.
+    /// - Throws: ``RegistrationFailure``; half a list is never returned.
+    public func registrations(tagged tag: String, pageCount: Int = 100) throws(RegistrationFailure) -> [DeviceRegistration] {
+        try pages { .listTagged(tag: tag, count: pageCount, token: $0) }
+    }
+
+    /// All pages of the list that `call` asks for.
+    private func pages(
+        _ call: (RegistrationPage.Token?) -> RegistrationCall
+    ) throws(RegistrationFailure) -> [DeviceRegistration] {
         var found: [DeviceRegistration] = []
         var ids: Set<String> = []
         var token: RegistrationPage.Token?
         var tokens: Set<RegistrationPage.Token> = []
         while true {
-            let call = RegistrationCall.listRegistrations(handle: handle, platform: platform, count: pageCount, token: token)
-            guard case .page(let page) = try perform(call) else { return found }
+            guard case .page(let page) = try perform(call(token)) else { return found }
             for registration in page.registrations where ids.insert(registration.id).inserted { found.append(registration) }
             guard let next = page.next else { return found }
             guard tokens.insert(next).inserted, tokens.count < Self.maximumPages, found.count < Self.maximumRegistrations else {
@@ -150,6 +181,7 @@ public final class RegistrationClient {
     private func ask(
         within limit: Duration, by write: () throws(HubAuthError) -> UInt64?
     ) throws(RegistrationFailure) -> Answer {
+        try waitForTurn?()
         let deadline = MonotonicTime.now().advanced(by: limit)
         // With the same life of tokens a client can be made, as the first was.
         if let hub = keys?.newer(than: &keyGeneration), let new = try? HubClient(hub, userAgent: userAgent) { client = new }

@@ -14,6 +14,10 @@ public struct RegistrationFailure: Error, Sendable, Equatable {
     public enum Cause: Sendable, Equatable {
         /// The hub refuses the call.
         case refused
+        /// There is no such installation. The hub is well.
+        case absent
+        /// Too many calls were made, or the hub wants rest. Nothing was asked.
+        case held
         /// There is no answer.
         case unanswered(TransportFailure.Cause)
         /// The hub says yes, and the rest cannot be understood.
@@ -58,6 +62,12 @@ public struct RegistrationFailure: Error, Sendable, Equatable {
     init(page answer: Answer, now: Int64) {
         self.init(refusal: answer, now: now)
         if answer.status < 300 { cause = .unreadable(.page) }
+    }
+
+    /// An installation to change that is not there.
+    init(absence answer: Answer, now: Int64) {
+        self.init(refusal: answer, now: now)
+        (cause, isWorthRetrying) = (.absent, false)
     }
 
     /// An answer that cannot be read.
@@ -108,6 +118,8 @@ extension RegistrationFailure: CustomStringConvertible {
         var text: String
         switch cause {
         case .refused: text = "the hub answers \(status ?? 0)"
+        case .absent: text = "the hub has no such installation"
+        case .held: text = "calls to the hub wait for their turn"
         case .unanswered(let reason): text = "the hub does not answer: \(reason.label)"
         case .unreadable(let fault): text = "the hub's answer cannot be read: \(fault)"
         case .unusable: text = "no hub can have such an id or handle"

@@ -13,7 +13,8 @@ public struct GatewayMetrics: Sendable {
     /// From giving a record to Kafka's client to its delivery report, by its outcome (`persisted`, `not_persisted`,
     /// `possibly_persisted`).
     public let ack: Family<Histogram, 1>
-    /// Checked credentials, by outcome: `remembered`, `verified`, `demonstration`, `refused`, `held`, `overloaded`.
+    /// Checked credentials, by outcome: `remembered`, `verified`, `demonstration`, `refused`, `held`, `overloaded`, and of tokens `token`,
+    /// `token_refused`, `token_unavailable`.
     public let signIns: Family<Counter, 1>
     /// Checked keys of publishers, by outcome: `accepted`, `refused`, `ended`, `held`, `limited`.
     public let keyChecks: Family<Counter, 1>
@@ -79,6 +80,13 @@ public struct GatewayMetrics: Sendable {
         registry.reading("pushfan_gateway_waiting_sends", help: "Sends that wait for their results.", type: .gauge) {
             read().map { Double($0) }
         }
+    }
+
+    /// Declares, once, for how many nanoseconds the keys of tokens could not be read, read for each exposition.
+    public func readTokenKeys(_ read: @escaping @Sendable () -> Int64?) {
+        registry.reading(
+            "pushfan_gateway_token_keys_age_seconds", help: "Since when the keys of tokens could not be read.", type: .gauge
+        ) { read().map { Double($0) / 1e9 } }
     }
 
     /// Declares, once, for how many nanoseconds no record to Kafka was confirmed in time although one waited, and how many

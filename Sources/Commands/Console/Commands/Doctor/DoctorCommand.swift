@@ -53,8 +53,9 @@ private enum DoctorCommand {
         let certificates = CertificateFindings.of(
             CertificateSource.all(context.kafka.properties, hubFiles: hubs.compactMap(\.authorityFile)),
             now: Timestamp(milliseconds: now))
+        let tokens = role == .gateway ? TokenProbe.findings(settings, timeout: context.timeout) : []
         let findings =
-            kafka.findings() + certificates + answers.flatMap { HubFindings.of($0, needsSend: needsSend) } + limits
+            kafka.findings() + certificates + tokens + answers.flatMap { HubFindings.of($0, needsSend: needsSend) } + limits
         switch format {
         case .json, .ndjson: try invocation.streams.out(format, Table(), findings.map(\.json))
         case .table, .wide, .csv:

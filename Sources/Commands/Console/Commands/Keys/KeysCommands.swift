@@ -14,6 +14,7 @@ extension Command {
         examples: [
             "pushfan keys create --file keys --comment 'shop, order service'",
             "pushfan keys create --file keys --scope publish,publish:broadcast --tenant acme --expires 90d",
+            "pushfan keys create --file keys --scope register,register:handles --comment 'back end of the app'",
             "PUSHFAN_GATEWAY_KEYS_FILE=/etc/pushfan/keys pushfan keys create --scope read --rate 50 -o json",
         ],
         groups: [
