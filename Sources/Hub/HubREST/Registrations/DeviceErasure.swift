@@ -237,6 +237,8 @@ extension DeviceErasure.Ending: CustomStringConvertible {
     public var description: String {
         switch self {
         case .done: "done"
+        case .failed(let failure) where failure.status == 401 || failure.status == 403:
+            "\(failure) (a list by tag needs the right Manage)"
         case .failed(let failure): "\(failure)"
         case .stillShown: "the hub still shows devices that it was told to remove"
         case .stopped: "it was stopped"
