@@ -6,10 +6,10 @@ import GatewayAPI
 package struct DeviceEndpoints: Sendable {
     let users: UserTags
     let rules: TagRules
-    let lanes: HubLanes
+    let hubs: DeviceHubs
 
-    package init(users: UserTags, rules: TagRules, lanes: HubLanes) {
-        (self.users, self.rules, self.lanes) = (users, rules, lanes)
+    package init(users: UserTags, rules: TagRules, hubs: DeviceHubs) {
+        (self.users, self.rules, self.hubs) = (users, rules, hubs)
     }
 
     /// Answers a call, now or later. Waits for nothing.
