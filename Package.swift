@@ -431,7 +431,7 @@ let package = Package(
         tests(
             "Door/DeviceAPITests",
             [
-                "Basics", "PushModel", "FanOut", "Keys", "HTTPServing", "HubREST", "GatewayAPI", "DeviceHubs", "DeviceAPI",
+                "Basics", "PushModel", "FanOut", "Observability", "Keys", "HTTPServing", "HubREST", "GatewayAPI", "DeviceHubs", "DeviceAPI",
                 "DoorStage",
             ]),
         tests("Door/PageTests", ["Basics", "HTTPServing", "GatewayAPI", "Page"]),
