@@ -37,10 +37,10 @@ struct ErasureBook: Sendable {
         var memory = 1000
     }
 
-    /// What has to be done now.
+    /// One thing to do now.
     enum Move: Sendable {
         case ask(RegistrationCall, at: ErasureHub, for: Key)
-        case tell(ErasureReport, then: @Sendable (ErasureReport) -> Void)
+        case answer(ErasureReport, then: @Sendable (ErasureReport) -> Void)
         case note(ErasureReport, by: String)
     }
 
@@ -76,7 +76,7 @@ struct ErasureBook: Sendable {
     /// The erasures that have not ended.
     var count: Int { works.count }
 
-    /// How far one is. Nil for one that is not remembered.
+    /// The report on one. Nil for one that is not remembered.
     func report(of key: Key, at now: Timestamp) -> ErasureReport? {
         works[key]?.erasure.report(at: now) ?? ended[key]?.report
     }
@@ -119,7 +119,7 @@ struct ErasureBook: Sendable {
         }
         for (key, work) in works where work.waits.contains(where: { $0.until <= now }) {
             let report = work.erasure.report(at: clock)
-            moves += work.waits.filter { $0.until <= now }.map { .tell(report, then: $0.then) }
+            moves += work.waits.filter { $0.until <= now }.map { .answer(report, then: $0.then) }
             works[key]?.waits.removeAll { $0.until <= now }
         }
         return moves
@@ -137,14 +137,14 @@ struct ErasureBook: Sendable {
         var moves: [Move] = []
         for (key, work) in works where !work.waits.isEmpty {
             let report = work.erasure.report(at: clock)
-            moves += work.waits.map { .tell(report, then: $0.then) }
+            moves += work.waits.map { .answer(report, then: $0.then) }
             works[key]?.waits = []
         }
         return moves
     }
 
     /// Tries again later what a hub has no room for.
-    mutating func putOff(_ key: Key, at now: MonotonicTime) {
+    mutating func postpone(_ key: Key, at now: MonotonicTime) {
         due.add(key, at: now.advanced(by: .milliseconds(Self.pause)))
     }
 
@@ -166,7 +166,7 @@ struct ErasureBook: Sendable {
             remember(report, as: key)
             runningCount -= 1
             if let next = turns.finish(of: work.claimant.keyID, in: work.claimant.tenant) { ready.append(next) }
-            return work.waits.map { .tell(report, then: $0.then) } + [.note(report, by: work.claimant.keyID)]
+            return work.waits.map { .answer(report, then: $0.then) } + [.note(report, by: work.claimant.keyID)]
                 + moves(at: now, clock: clock)
         }
     }

@@ -11,7 +11,7 @@ import Synchronization
 final class ErasureDesk: Sendable {
     private struct State {
         var book: ErasureBook
-        /// Nobody waits any more.
+        /// All who wait were answered, and whoever comes is answered at once.
         var isEnding = false
     }
 
@@ -29,7 +29,7 @@ final class ErasureDesk: Sendable {
         state = Mutex(State(book: ErasureBook(limits)))
     }
 
-    /// How far an erasure is. Nil for one that is not remembered.
+    /// The report on an erasure. Nil for one that is not remembered.
     func report(of key: ErasureBook.Key) -> ErasureReport? {
         let clock = wall()
         return state.withLock { $0.book.report(of: key, at: clock) }
@@ -84,9 +84,9 @@ final class ErasureDesk: Sendable {
                 }
                 if !isTaken {
                     let now = now()
-                    state.withLock { $0.book.putOff(key, at: now) }
+                    state.withLock { $0.book.postpone(key, at: now) }
                 }
-            case .tell(let report, let then): then(report)
+            case .answer(let report, let then): then(report)
             case .note(let report, let key): note(report, by: key)
             }
         }

@@ -6,7 +6,7 @@ import PushModel
 ///
 /// Facts in, calls out, as of a `DeviceErasure`.
 struct UserErasure: Sendable {
-    /// What comes next.
+    /// The next thing to do.
     enum Step: Sendable, Equatable {
         /// Make this call at the hub of that place.
         case ask(RegistrationCall, hub: Int)
@@ -47,7 +47,7 @@ struct UserErasure: Sendable {
         }
     }
 
-    /// How far it is, at this moment.
+    /// The report on it, at this moment.
     func report(at now: Timestamp) -> ErasureReport {
         var report = ErasureReport(user: user, startedAt: startedAt)
         for erasure in erasures { report.progress += erasure.progress }
@@ -59,14 +59,14 @@ struct UserErasure: Sendable {
     }
 }
 
-/// How far the removal of a user's devices is.
+/// The progress of the removal of a user's devices.
 struct ErasureReport: Sendable, Equatable {
     let user: String
     let startedAt: Timestamp
     var progress = DeviceErasure.Progress()
     /// Nil as long as it goes on.
     var endedAt: Timestamp?
-    /// What kept it from the end. It may be repeated.
+    /// The reason for which it failed. It may be repeated.
     var problem: String?
 
     /// A word for it.

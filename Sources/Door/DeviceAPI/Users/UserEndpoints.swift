@@ -46,7 +46,7 @@ package struct UserEndpoints: Sendable {
                     user, tag: tag, as: key, at: candidates.map { self.hub($0, of: tag) }, for: holder.claimant)
                 let location =
                     "/v1/users/\(PathSegment.text(of: user))/erasure" + (name.map { "?hub=\(PercentEncoding.encoded($0))" } ?? "")
-                try accept(report, as: key, at: location, by: holder, call)
+                try accept(report, as: key, at: location, by: holder, to: call)
             case .showErasure:
                 guard let report = desk.report(of: key) else { throw .noErasure }
                 call.reply.answer(APIAnswer(status: 200, json: report.json, headers: ["Cache-Control": "no-store"]))
@@ -74,7 +74,7 @@ package struct UserEndpoints: Sendable {
 
     /// Answers 202, as soon as the erasure has ended where the caller prefers to wait.
     private func accept(
-        _ report: ErasureReport, as key: ErasureBook.Key, at location: String, by holder: KeyHolder, _ call: DeviceCall
+        _ report: ErasureReport, as key: ErasureBook.Key, at location: String, by holder: KeyHolder, to call: DeviceCall
     ) throws(APIProblem) {
         let headers: HTTPFields = ["Location": location, "Cache-Control": "no-store"]
         let seconds = call.request.headers.preferredWait ?? 0
@@ -116,7 +116,7 @@ package struct UserEndpoints: Sendable {
         }
     }
 
-    /// What hubs have said, until all have.
+    /// The lists of hubs, until all have given theirs.
     private final class Gathered: Sendable {
         private let lists: Mutex<[[DeviceRegistration]?]>
 

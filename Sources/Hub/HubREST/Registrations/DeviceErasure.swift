@@ -17,7 +17,7 @@ internal import PushModel
 ///
 /// A hub may show for a while what was removed. So the lists are read again until they are empty twice. It may be repeated at any time.
 public struct DeviceErasure: Sendable {
-    /// What comes next.
+    /// The next thing to do.
     public enum Step: Sendable, Equatable {
         /// Make this call.
         case ask(RegistrationCall)
@@ -27,7 +27,7 @@ public struct DeviceErasure: Sendable {
         case end(Ending)
     }
 
-    /// How it ends.
+    /// The way it ends.
     public enum Ending: Sendable, Equatable {
         /// The hub has no device of the user any more.
         case done
@@ -39,7 +39,7 @@ public struct DeviceErasure: Sendable {
         case stopped
     }
 
-    /// How far it is. An installation with all its templates counts once.
+    /// The progress. An installation with all its templates counts once.
     public struct Progress: Sendable, Equatable {
         /// Devices that the hub has shown.
         public var found = 0
@@ -87,11 +87,11 @@ public struct DeviceErasure: Sendable {
     private static let maximumPages = 1000
 
     private let tags: [String]
-    /// The call that was asked for last, or is to be made next.
+    /// The call that was asked for last, and that is asked for again after a wait.
     private var call: RegistrationCall?
     private var tries = 0
 
-    /// What this pass has yet to remove, the last first.
+    /// The devices that this pass has yet to remove, the last first.
     private var queue: [Device] = []
     /// The devices that this pass was shown, without those that the hub refuses to remove.
     private var shown: Set<Device> = []
@@ -116,7 +116,7 @@ public struct DeviceErasure: Sendable {
         tags = [tag] + (other.map { [$0] } ?? [])
     }
 
-    /// How far it is.
+    /// The progress.
     public var progress: Progress {
         var progress = Progress()
         (progress.found, progress.removed) = (found.count, removed.count)
@@ -165,7 +165,7 @@ public struct DeviceErasure: Sendable {
         guard page.registrations.allSatisfy({ $0.tags.contains { UserTag.folded($0) == tag } }) else { return false }
         for device in page.registrations.map(Device.init) where !refused.contains(device) && shown.insert(device).inserted {
             found.insert(device)
-            // What the pass before has removed is shown late. After that it was registered again, or forgotten by the hub.
+            // A hub is late with the removals of the pass before. An older one was registered again, or forgotten by the hub.
             if removed[device].map({ $0 < pass - 1 }) ?? true { queue.append(device) }
         }
         pages += 1
@@ -193,7 +193,7 @@ public struct DeviceErasure: Sendable {
             let wait = max(failure.retryAfter ?? 0, min(1000 << Int64(tries - 1), 30_000))
             return tries < Self.maximumTries && wait <= Self.longestWait ? .wait(wait) : .end(.failed(failure))
         }
-        // What is wrong with one device keeps no other.
+        // A fault of one device keeps no other.
         guard let device, failure.cause == .unusable || [400, 405, 412, 422].contains(failure.status) else {
             return .end(.failed(failure))
         }

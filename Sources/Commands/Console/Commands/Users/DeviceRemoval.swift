@@ -23,7 +23,7 @@ struct DeviceRemoval {
     private let hubs: [Hub]
 
     /// Fails for settings with which a hub cannot be called. Nothing is changed yet.
-    init(of name: String, _ invocation: Invocation) throws(CommandFailure) {
+    init(of name: String, for invocation: Invocation) throws(CommandFailure) {
         let settings = try invocation.settings()
         (self.name, self.invocation) = (name, invocation)
         file = try settings.gateway.usersFile.map { path throws(CommandFailure) in

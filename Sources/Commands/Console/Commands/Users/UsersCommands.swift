@@ -81,7 +81,7 @@ private enum UsersCommands {
     }
 
     static func remove(_ invocation: Invocation) throws(CommandFailure) -> ExitCode {
-        if invocation.arguments.has("devices") { return try DeviceRemoval(of: try name(invocation), invocation).run() }
+        if invocation.arguments.has("devices") { return try DeviceRemoval(of: try name(invocation), for: invocation).run() }
         let name = try name(invocation)
         let file = try file(invocation)
         var near: String?
