@@ -2,10 +2,9 @@ import GatewayAPI
 import HTTPServing
 import HubEmulator
 import Keys
+import PublishAPI
 import TestSupport
 import Testing
-
-@testable import Gateway
 
 /// `/v1/users` over HTTP, against a hub.
 @Suite(.tags(.threads)) struct UserRouteTests {
