@@ -3,7 +3,7 @@ package import DeviceHubs
 import FanOut
 package import GatewayAPI
 import HTTPServing
-package import HubREST
+import HubREST
 import Keys
 import Synchronization
 
@@ -12,15 +12,11 @@ package struct UserEndpoints: Sendable {
     private let hubs: DeviceHubs
     private let users: UserTags
     private let held: HeldAnswers
-    private let note: @Sendable (RegistrationCall, String) -> Void
     private let desk: ErasureDesk
 
-    /// Endpoints that remove nothing yet. `note` hears of each call that a hub has carried out, and at which one.
-    package init(
-        hubs: DeviceHubs, users: UserTags, held: HeldAnswers, services: GatewayServices,
-        note: @escaping @Sendable (_ call: RegistrationCall, _ hub: String) -> Void = { _, _ in }
-    ) {
-        (self.hubs, self.users, self.held, self.note) = (hubs, users, held, note)
+    /// Endpoints that remove nothing yet.
+    package init(hubs: DeviceHubs, users: UserTags, held: HeldAnswers, services: GatewayServices) {
+        (self.hubs, self.users, self.held) = (hubs, users, held)
         desk = ErasureDesk(log: services.log, now: services.now)
     }
 
@@ -61,13 +57,11 @@ package struct UserEndpoints: Sendable {
 
     /// A hub, whose calls on one installation keep their order with those of others.
     private func hub(_ hub: DeviceHubs.Hub, of tag: UserTag) -> ErasureHub {
-        ErasureHub(name: hub.name) { [note] call, then in
+        ErasureHub(name: hub.name) { call, then in
             var lane = tag.text
             if case .deleteInstallation(let id) = call { lane = id }
             return hub.lanes.put(for: lane) { caller in
-                let reply = Result { () throws(RegistrationFailure) in try caller.perform(call) }
-                if case .success = reply { note(call, hub.name) }
-                then(reply)
+                then(Result { () throws(RegistrationFailure) in try caller.perform(call) })
             }
         }
     }
