@@ -31,6 +31,7 @@ package struct UserEndpoints: Sendable {
         do throws(APIProblem) {
             // The rows admit keys alone.
             guard case .backEnd(let holder) = call.origin, let user = call.parameters.first else { throw .notFound }
+            guard UserName.isAddressable(user) else { throw .invalid(UserName.refusal) }
             let name = try APIOperation.device(call.operation).row.query(of: call.request)["hub"]
             let candidates = try hubs.candidates(named: name, for: .backEnd(holder.publisher))
             let tag = users.tag(of: user)
