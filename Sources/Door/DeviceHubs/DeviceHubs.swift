@@ -52,11 +52,12 @@ package final class DeviceHubs: Sendable {
     /// default.
     ///
     /// - Parameters:
-    ///   - user: The user; nil for a device that has none.
+    ///   - user: The user, or nil for a device that has none.
     ///   - id: The installation, whose calls keep their order.
-    ///   - named: The name of a hub or a spread; nil for where requests go that name none.
+    ///   - named: The name of a hub or a spread, or nil for the one of requests that name none.
     ///   - party: Who asks.
-    /// - Throws: 404 for a name that no hub has; 403 for a hub that is not the asker's alone.
+    /// - Returns: The hub, with the lanes for calls on the installation.
+    /// - Throws: 404 for a name that no hub has, and 403 for a hub that is not the party's alone.
     package func home(
         of user: UserTag?, id: String, named: String? = nil, for party: DeviceParty
     ) throws(APIProblem) -> Hub {
@@ -102,7 +103,7 @@ package final class DeviceHubs: Sendable {
         for hub in hubs where hub.watch.beginProbe() {
             let watch = hub.watch
             let isPut = hub.lanes.put(for: Self.nobody) { caller in
-                // What came of it is noted by the caller.
+                // The caller notes how it ends.
                 _ = try? caller.perform(.getInstallation(id: Self.nobody))
                 watch.endProbe()
             }

@@ -58,7 +58,8 @@ package final class HubCaller {
         try all { (line) throws(RegistrationFailure) in try line.registrations(of: handle, on: platform) }
     }
 
-    /// All registrations that have a tag, in the hub's order. Several pages of them count as one call, and half a list is never returned.
+    /// All registrations that have a tag, in the hub's order. Several pages of them count as one call, and half a list is never
+    /// returned.
     package func registrations(tagged tag: String) throws(RegistrationFailure) -> [DeviceRegistration] {
         try all { (line) throws(RegistrationFailure) in try line.registrations(tagged: tag) }
     }

@@ -136,7 +136,10 @@ import Testing
     static let served: [(file: String, hubs: [String], names: [String])] = [
         ("", ["shop"], ["shop"]), ("hubs: {eu: {}}", ["shop", "eu"], ["shop", "eu"]),
         ("hubs: {eu: {}}\ndefault_hub: eu", ["eu", "shop"], ["shop", "eu"]),
-        ("hubs: {eu: {}, us: {}}\nspreads: {all: [us, eu]}\ndefault_hub: all", ["us", "eu", "shop"], ["all", "shop", "eu", "us"]),
+        (
+            "hubs: {eu: {}, us: {}}\nspreads: {all: [us, eu]}\ndefault_hub: all", ["us", "eu", "shop"],
+            ["all", "shop", "eu", "us"]
+        ),
         ("hubs: {eu: {}, us: {connection_string: wrong}}\nspreads: {all: [us, eu]}", ["shop", "eu"], ["shop", "eu"]),
     ]
 

@@ -6,11 +6,12 @@ import Keys
 import PushModel
 import Testing
 
-/// Which hub a device is registered at.
+/// The choice of the hub at which a device is registered.
 @Suite struct DeviceHubsTests {
     /// Three hubs: two are the default's spread, and one is the tenant's `shop`.
     private static let routes = HubRoutes(
-        hubs: [("one", 0), ("two", 1), ("three", 2)], spreads: [("both", ["one", "two"])], tenants: ["shop": "three", "mix": "one"],
+        hubs: [("one", 0), ("two", 1), ("three", 2)], spreads: [("both", ["one", "two"])],
+        tenants: ["shop": "three", "mix": "one"],
         defaultName: "both")
     static let user = DeviceParty.user(Caller(name: "alice"))
 
@@ -44,9 +45,10 @@ import Testing
         #expect(HubReach(home: 2).home(of: installation) == 2)
     }
 
-    /// Who asks, the hub that is named, and the hubs in which devices are looked for, or the refusal.
+    /// The party that asks, the hub that it names, and the hubs in which devices are looked for, or the refusal.
     static let asked: [(party: DeviceParty, name: String?, hubs: [String], status: Int?)] = [
-        (user, nil, ["one", "two"], nil), (user, "both", ["one", "two"], nil), (user, "one", ["one"], nil), (user, "three", [], 404),
+        (user, nil, ["one", "two"], nil), (user, "both", ["one", "two"], nil), (user, "one", ["one"], nil),
+        (user, "three", [], 404),
         (user, "gone", [], 404), (backEnd(nil), nil, ["one", "two"], nil), (backEnd(nil), "three", ["three"], nil),
         (backEnd(nil), "gone", [], 404), (backEnd("shop"), nil, ["three"], nil), (backEnd("shop"), "three", ["three"], nil),
         (backEnd("shop"), "one", [], 403), (backEnd("shop"), "gone", [], 403), (backEnd("mix"), nil, [], 403),
