@@ -33,6 +33,7 @@ import Testing
         installation.userID = tag.form
         let reach = HubReach(home: 0, spread: Self.routes.spreads[0])
         let isTold = UserTag.address(ofForm: tag.form) != nil
+        #expect(HubReach(home: 1, of: tag, spread: Self.routes.spreads[0]).home(of: installation) == 1)
         #expect(reach.home(of: installation) == (isTold ? spread.hubs.firstIndex(of: expected) : nil))
     }
 
