@@ -116,7 +116,8 @@ import Testing
                 let user = index < 3 ? "bob" : "carol"
                 try client.put(
                     Installation(
-                        id: "i\(index)", platform: .known(.gcm), pushChannel: "g\(index)", tags: ["username:\(user)"], userID: user))
+                        id: "i\(index)", platform: .known(.gcm), pushChannel: "g\(index)", tags: ["username:\(user)"],
+                        userID: user))
             }
             for tag in ["username:bob", "USERNAME:BOB", "$UserId:{bob}"] {
                 let listed = try client.registrations(tagged: tag, pageCount: pageCount)
