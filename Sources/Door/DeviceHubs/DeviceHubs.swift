@@ -1,4 +1,5 @@
 import Delivery
+import Dispatch
 package import FanOut
 package import GatewayAPI
 import HubREST
@@ -52,11 +53,12 @@ package final class DeviceHubs: Sendable {
     /// default.
     ///
     /// - Parameters:
-    ///   - user: The user; nil for a device that has none.
+    ///   - user: The user, or nil for a device that has none.
     ///   - id: The installation, whose calls keep their order.
-    ///   - named: The name of a hub or a spread; nil for where requests go that name none.
+    ///   - named: The name of a hub or a spread, or nil for the one of requests that name none.
     ///   - party: Who asks.
-    /// - Throws: 404 for a name that no hub has; 403 for a hub that is not the asker's alone.
+    /// - Returns: The hub, with the lanes for calls on the installation.
+    /// - Throws: 404 for a name that no hub has, and 403 for a hub that is not the party's alone.
     package func home(
         of user: UserTag?, id: String, named: String? = nil, for party: DeviceParty
     ) throws(APIProblem) -> Hub {
@@ -68,9 +70,9 @@ package final class DeviceHubs: Sendable {
             let home = spread.number(of: user?.address ?? id)
             // One thread serves an id, whoever asks and wherever its home is.
             let lanes = hubs[spread.number(of: id)].lanes
+            let reach = HubReach(home: home, of: user, spread: spread)
             return Hub(
-                name: hubs[home].name, lanes: lanes.lanes(to: HubReach(home: home, spread: spread), for: party.claimant),
-                watch: hubs[home].watch)
+                name: hubs[home].name, lanes: lanes.lanes(to: reach, for: party.claimant), watch: hubs[home].watch)
         }
     }
 
@@ -94,7 +96,9 @@ package final class DeviceHubs: Sendable {
     /// Ends the threads, and waits a second for the calls in flight. Work that waits is dropped.
     package func stop() {
         for seat in seats { seat.pacer.stop() }
-        for hub in hubs { hub.lanes.stop() }
+        for hub in hubs { hub.lanes.close() }
+        let deadline = DispatchTime.now() + .seconds(1)
+        for hub in hubs { hub.lanes.stop(until: deadline) }
     }
 
     /// Asks the hubs how they are, unless the last call has told that one is well. Waits for nothing.
@@ -102,7 +106,7 @@ package final class DeviceHubs: Sendable {
         for hub in hubs where hub.watch.beginProbe() {
             let watch = hub.watch
             let isPut = hub.lanes.put(for: Self.nobody) { caller in
-                // What came of it is noted by the caller.
+                // The caller notes how it ends.
                 _ = try? caller.perform(.getInstallation(id: Self.nobody))
                 watch.endProbe()
             }

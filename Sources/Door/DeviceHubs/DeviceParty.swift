@@ -1,6 +1,6 @@
 package import GatewayAPI
 
-/// Whoever wants something of the hubs: a user, or a back end by its key.
+/// A party that wants something of the hubs: a user, or a back end by its key.
 package enum DeviceParty: Sendable {
     case user(Caller)
     case backEnd(Publisher)

@@ -19,6 +19,8 @@ package final class HubCaller {
     private var reach: HubReach
     /// The hubs at which the work has found installations and registrations, by their ids in small letters.
     private var places: [String: Set<Int>] = [:]
+    /// The ids, in small letters, for which the work has asked every hub.
+    private var asked: Set<String> = []
     /// The installations that were read and are not at the home.
     private var strays: [String: Installation] = [:]
 
@@ -32,7 +34,7 @@ package final class HubCaller {
     /// Begins a piece of work.
     func begin(at reach: HubReach) {
         self.reach = reach
-        (places, strays) = ([:], [:])
+        (places, asked, strays) = ([:], [], [:])
     }
 
     /// Makes one call, and returns what the hub says.
@@ -45,7 +47,9 @@ package final class HubCaller {
         case .putInstallation(let installation): return try write(installation)
         case .patchInstallation: return try change(by: call)
         case .deleteInstallation(let id), .deleteRegistration(let id, _):
-            for hub in places[id.lowercased()]?.sorted() ?? reach.hubs { _ = try line(hub).perform(call) }
+            // A hub may not show yet what it has.
+            let found = places[id.lowercased()] ?? []
+            for hub in found.isEmpty ? reach.hubs : found.sorted() { _ = try line(hub).perform(call) }
             places[id.lowercased()] = []
             return .done
         case .listRegistrations, .listTagged: return try line(reach.home).perform(call)
@@ -58,7 +62,8 @@ package final class HubCaller {
         try all { (line) throws(RegistrationFailure) in try line.registrations(of: handle, on: platform) }
     }
 
-    /// All registrations that have a tag, in the hub's order. Several pages of them count as one call, and half a list is never returned.
+    /// All registrations that have a tag, in the hub's order. Several pages of them count as one call, and half a list is never
+    /// returned.
     package func registrations(tagged tag: String) throws(RegistrationFailure) -> [DeviceRegistration] {
         try all { (line) throws(RegistrationFailure) in try line.registrations(tagged: tag) }
     }
@@ -69,7 +74,9 @@ package final class HubCaller {
         for (id, installation) in strays where places[id]?.isEmpty == false && places[id]?.contains(reach.home) == false {
             _ = try write(installation)
         }
-        for (id, hubs) in places where hubs.contains(reach.home) { try remove(id, from: hubs.subtracting([reach.home])) }
+        for (id, hubs) in places where asked.contains(id) && hubs.contains(reach.home) {
+            try remove(id, from: hubs.subtracting([reach.home]))
+        }
     }
 
     /// The name of the hub that has an installation, as far as the work has found or written it, else of the one that is to have it.
@@ -88,19 +95,19 @@ package final class HubCaller {
     private func find(_ id: String) throws(RegistrationFailure) -> RegistrationReply {
         let key = id.lowercased()
         var found: Installation?
-        places[key] = []
         for hub in reach.hubs {
             guard case .installation(let installation) = try line(hub).perform(.getInstallation(id: id)) else { continue }
-            places[key]?.insert(hub)
+            places[key, default: []].insert(hub)
             if found == nil, hub != reach.home { strays[key] = installation }
             found = found ?? installation
         }
+        asked.insert(key)
         return found.map { .installation($0) } ?? .absent
     }
 
     private func write(_ installation: Installation) throws(RegistrationFailure) -> RegistrationReply {
         let id = installation.id
-        if places[id.lowercased()] == nil { _ = try find(id) }
+        if !asked.contains(id.lowercased()) { _ = try find(id) }
         let found = places[id.lowercased()] ?? []
         let home = reach.home(of: installation) ?? (found.count == 1 ? found.first : nil) ?? reach.home
         let reply = try line(home).perform(.putInstallation(installation))

@@ -8,7 +8,7 @@ import PushModel
 
 /// The calls of one thread to one hub. It counts them, and notes how the hub is. Each method waits for its answer.
 final class HubLine {
-    /// How long all telemetry polls for one send may take.
+    /// The time that all telemetry polls for one send may take.
     private static let telemetryLimit = Duration.seconds(5)
 
     private let client: RegistrationClient
@@ -49,7 +49,7 @@ final class HubLine {
             let left = Duration.nanoseconds(deadline.nanoseconds(since: .now()))
             guard left > .zero else { break }
             do throws(RegistrationFailure) {
-                // A hub below the Standard tier, or a policy without Send, refuses it; that does not keep anybody from registering.
+                // A hub below the Standard tier, or a policy without Send, refuses it, and takes registrations all the same.
                 told[id] = try counted("telemetry.get", isWatched: false) {
                     () throws(RegistrationFailure) -> NotificationTelemetry? in
                     try client.telemetry(of: id, within: left)

@@ -5,7 +5,7 @@ import PushModel
 import Synchronization
 import Testing
 
-/// How fast a gateway calls one hub.
+/// The pace of a gateway's calls to one hub.
 @Suite struct HubPacerTests {
     /// A clock that a test moves.
     private final class Clock: Sendable {
@@ -48,7 +48,7 @@ import Testing
         #expect(pacer.step(since: began) == .refuse(after: 1001))
     }
 
-    /// What was answered, with the wait in milliseconds, and what a call does then at the clock's first second.
+    /// The hub's answer, with its wait in milliseconds, and what a call does then at the clock's first second.
     @Test(
         arguments: [
             (429, 7000, .refuse(after: 7001)), (503, 3000, .refuse(after: 3001)), (429, nil, .go), (500, 7000, .go),

@@ -24,13 +24,7 @@ final class SpreadStage {
 
     /// Starts it, and waits until it has heard of both. The spread of all users has the hubs of these numbers.
     init(sharing numbers: [Int] = [0, 1], hubs: [EmulatedHub]? = nil) throws {
-        let hubs = try hubs ?? Self.names.map { _ in
-            var emulator = HubEmulatorConfiguration()
-            emulator.listen = "127.0.0.1:0"
-            let hub = try EmulatedHub(emulator)
-            _ = try hub.start()
-            return hub
-        }
+        let hubs = try hubs ?? Self.names.map { _ in try Self.hub() }
         self.hubs = hubs
         var configuration = try TestGateway.configuration(nil, demo: true, hub: hubs[0].connectionString)
         configuration.otherHubs = [try TestGateway.configuration(nil, demo: true, hub: hubs[1].connectionString).first]
@@ -42,6 +36,14 @@ final class SpreadStage {
         service = try GatewayService(configuration, services: services.services)
         port = try service.start().port
         #expect(eventually { !services.readiness.contains("hub") })
+    }
+
+    private static func hub() throws -> EmulatedHub {
+        var emulator = HubEmulatorConfiguration()
+        emulator.listen = "127.0.0.1:0"
+        let hub = try EmulatedHub(emulator)
+        _ = try hub.start()
+        return hub
     }
 
     /// A user whose devices are at the hub of a number, and another one for another `turn`.

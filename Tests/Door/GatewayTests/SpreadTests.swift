@@ -19,7 +19,7 @@ import Testing
         #expect(stage.devices(of: user) == expected)
     }
 
-    /// Whoever holds the device takes it over, under its id or another one.
+    /// The user who holds the device takes it over, under its id or another one.
     @Test(arguments: ["a", "b"], [0, 1]) func aDeviceMovesWithItsUser(newID: String, home: Int) throws {
         let stage = try SpreadStage()
         defer { stage.stop() }
@@ -55,7 +55,7 @@ import Testing
         #expect(stage.devices(of: old) == [[], []] && stage.devices(of: new)[1] == ["a same"])
     }
 
-    /// The hubs of the spread are others than when the device was registered; nothing else of it is new.
+    /// The hubs of the spread are others than when the device was registered, and nothing else of it is new.
     @Test func anotherSpreadBringsADeviceToItsHub() throws {
         let before = try SpreadStage(sharing: [0])
         let user = SpreadStage.user(of: 1)

@@ -31,7 +31,8 @@ struct RegistrationReplyTests {
             (put, 200, .done), (put, 201, .done), (put, 204, .done), (delete, 200, .done), (delete, 204, .done),
             (delete, 404, .done), (ask, 404, .absent), (remove, 200, .done), (remove, 204, .done), (remove, 404, .done),
             (remove, 410, .done), (put, 404, nil), (put, 202, nil), (ask, 204, nil), (list, 404, nil), (list, 201, nil),
-            (patch, 200, .done), (patch, 204, .done), (patch, 404, nil), (patch, 409, nil), (tagged, 404, nil), (tagged, 403, nil),
+            (patch, 200, .done), (patch, 204, .done), (patch, 404, nil), (patch, 409, nil), (tagged, 404, nil),
+            (tagged, 403, nil),
             (remove, 412, nil), (delete, 410, nil), (delete, 403, nil), (ask, 302, nil),
         ] as [(RegistrationCall, Int, RegistrationReply?)])
     func aStatusMeans(call: RegistrationCall, status: Int, expected: RegistrationReply?) throws {

@@ -13,7 +13,7 @@ import Users
 
 /// Serves apps and back ends: signs them in, and answers the routes of `/api` and `/v1`.
 ///
-/// Two server threads receive requests, and read small ones; five read and check others. One thread checks passwords, four call the hub, one
+/// Two server threads receive requests, and read small ones; five read and check others. One thread checks passwords, four call each hub, one
 /// writes to Kafka, one reads results and four single records, as texts of secure push. Of the feed of results one reads the topic, one what
 /// lies back, and one serves all readers. Whatever waits is a suspended connection and no thread.
 public final class GatewayService: Sendable {
@@ -158,8 +158,8 @@ public final class GatewayService: Sendable {
     /// - Parameter hubs: The hubs, with the keys. With another address, name or policy than at the start nothing changes, and the log says so.
     public func renewKeys(of hubs: [GatewayConfiguration.Hub]) { self.hubs.renewKeys(by: hubs) }
 
-    /// Asks the hubs how they are, but those of which the last call has told that they are well. To be called every few seconds; waits for
-    /// nothing.
+    /// Asks the hubs how they are, but those of which the last call has told that they are well. Waits for nothing. To be called every
+    /// few seconds.
     public func probeHubs() { hubs.probe() }
 
     /// What it serves with: as many connections as the descriptors allow.
