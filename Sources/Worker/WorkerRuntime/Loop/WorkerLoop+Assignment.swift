@@ -82,6 +82,12 @@ extension WorkerLoop {
         do throws(KafkaError) { try consumer.subscribe(configuration.topics.shared) } catch { noteKafkaError(error) }
     }
 
+    /// Joins the group, or takes at once what no group assigns.
+    func join() throws(KafkaError) {
+        guard let fixed = configuration.fixedPartitions else { return try consumer.subscribe(configuration.topics.shared) }
+        assigned(fixed)
+    }
+
     /// A new assignment begins where the group's committed positions say, and nowhere else.
     private func assigned(_ list: [TopicPartition]) {
         facts.lastRebalance = wallClock
