@@ -54,8 +54,9 @@ final class EmbeddedParts {
         configuration.outcomes.firstWait = 100
         if terms.isAlone { configuration.fixedPartitions = Self.partitions(of: topics) }
         change(&configuration)
-        worker = try DemoWorker(configuration)
+        // The one that may not start, as its port may be taken, while no threads of the other run.
         gateway = try DemoGateway(terms.gateway, beside: configuration)
+        worker = try DemoWorker(configuration)
     }
 
     /// The emulator's own pages.
