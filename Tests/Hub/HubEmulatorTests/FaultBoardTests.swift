@@ -29,7 +29,9 @@ struct FaultBoardTests {
         ("PUT", "/faults", "[", 400, "the body is not valid JSON\n"), ("PATCH", "/faults", "", 405, ""),
         ("POST", "/faults", "boom", 400, "\(FaultError.unknownField("boom"))\n"), ("GET", "/devices", "", 404, "not found\n"),
     ])
-    func whatIsNoFaultIsRefusedAndChangesNothing(_ method: String, _ path: String, _ body: String, _ status: Int, _ text: String) {
+    func whatIsNoFaultIsRefusedAndChangesNothing(
+        _ method: String, _ path: String, _ body: String, _ status: Int, _ text: String
+    ) {
         let board = FaultBoard()
         _ = Self.ask(board, "PUT", "hang")
         let answer = board.answer(HTTPServerRequest(method: method, target: path, body: Array(body.utf8)))

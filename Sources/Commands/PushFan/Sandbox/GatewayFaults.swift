@@ -30,7 +30,7 @@ final class GatewayFaults {
         }
     }
 
-    /// What a fault does to a call. One that is answered 504 is made, so that it is written.
+    /// The effect of a fault on a call. One that is answered 504 is made, so that it is written.
     private static func interception(by fault: Fault, of request: HTTPServerRequest) -> Interception {
         if fault.effect == .status(504), !["GET", "HEAD"].contains(request.method) {
             return Interception(refusal: nil) { response in

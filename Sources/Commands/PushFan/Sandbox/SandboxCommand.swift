@@ -6,7 +6,7 @@ import Keys
 import PushModel
 
 extension Command {
-    /// `pushfan sandbox`: all that a test of somebody's service needs, until a signal comes.
+    /// `pushfan sandbox`: all that the tests of a service need, until a signal comes.
     static let sandbox = Command(
         "sandbox", .everyone, "Run broker, hub, worker and gateway in one process, for the tests of your service",
         examples: ["pushfan sandbox", "pushfan sandbox -o json", "pushfan sandbox --port 8080"],
@@ -54,7 +54,8 @@ private final class Sandbox {
     func write(to streams: Streams, as format: OutputFormat) throws {
         let rows = [
             ("bootstrap", parts.cluster.bootstrapServers), ("gateway", parts.gateway.url), ("page", parts.gateway.page),
-            ("hub", parts.hubURL), ("hub_faults", parts.hubURL + "/faults"), ("gateway_faults", "http://\(faults.address)/faults"),
+            ("hub", parts.hubURL), ("hub_faults", parts.hubURL + "/faults"),
+            ("gateway_faults", "http://\(faults.address)/faults"),
             ("key", parts.gateway.key), ("connection_string", parts.hub.connectionString), ("hub_name", "demo"),
         ]
         if format == .json {

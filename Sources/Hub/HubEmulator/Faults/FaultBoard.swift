@@ -21,7 +21,7 @@ public final class FaultBoard: Sendable {
     /// Answers a request for `/faults`: GET, PUT, POST and DELETE, as the emulator does.
     ///
     /// - Parameter request: The request.
-    /// - Returns: The answer; 404 on other paths.
+    /// - Returns: The answer, which is 404 on other paths.
     public func answer(_ request: HTTPServerRequest) -> HTTPServerResponse {
         guard request.path == "/faults" else { return .text("not found\n", status: 404) }
         switch request.method {
