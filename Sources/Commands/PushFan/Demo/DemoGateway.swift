@@ -23,11 +23,11 @@ final class DemoGateway {
     private let address: HTTPServer.Address
     /// The key of a back end.
     let key: String
-    /// The folder of its files.
-    private let folder = NSTemporaryDirectory() + "/pushfan-demo-\(UUID().uuidString)"
+    private let folder: DemoFolder
 
     /// Starts it, with the broker and the hub of a worker.
     init(_ terms: Terms, beside worker: WorkerConfiguration) throws {
+        folder = try DemoFolder()
         var configuration = GatewayConfiguration(
             version: worker.version, hubName: "demo", hub: worker.hubs[0].hub,
             connections: worker.hubs[0].connections, kafka: worker.kafka)
@@ -36,12 +36,10 @@ final class DemoGateway {
         configuration.tracksOutcome = true
         configuration.sendWait = .seconds(30)
         configuration.topics = worker.topics
-        try FileManager.default.createDirectory(
-            atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-        configuration.stateFolder = folder
+        configuration.stateFolder = folder.path
         configuration.groupID = worker.groupID
         configuration.servesPage = true
-        let keysFile = folder + "/keys"
+        let keysFile = folder.path + "/keys"
         let new = try NewKey(KeyTerms(terms.scopes), at: WallClock.millisecondsSince1970() / 1000)
         key = new.text
         try KeysStore(keysFile).change { (file: inout KeysFile) throws(KeysFileError) -> Void in try file.add(new.key) }
@@ -65,6 +63,20 @@ final class DemoGateway {
 
     func stop() {
         service.stop(within: .seconds(1))
-        try? FileManager.default.removeItem(atPath: folder)
+        folder.remove()
     }
+}
+
+/// The folder of a gateway's files. It is gone with its owner, also with one that did not start.
+private final class DemoFolder {
+    let path = NSTemporaryDirectory() + "/pushfan-demo-\(UUID().uuidString)"
+
+    init() throws {
+        try FileManager.default.createDirectory(
+            atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    }
+
+    deinit { remove() }
+
+    func remove() { try? FileManager.default.removeItem(atPath: path) }
 }

@@ -1,6 +1,5 @@
 import Basics
 import HTTPServing
-import PushModel
 import Synchronization
 
 /// The emulator's own paths. None is part of a hub.

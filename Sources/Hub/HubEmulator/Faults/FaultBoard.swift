@@ -1,4 +1,3 @@
-import Basics
 public import HTTPServing
 import PushModel
 import Synchronization
