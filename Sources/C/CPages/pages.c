@@ -78,6 +78,9 @@ static const unsigned char ExitCodes[] = {
 static const unsigned char Emulator[] = {
 #embed "../../Commands/PushFan/PushFan.docc/Emulator.md"
 };
+static const unsigned char Testing[] = {
+#embed "../../Commands/PushFan/PushFan.docc/Testing.md"
+};
 static const unsigned char Measuring[] = {
 #embed "../../Commands/PushFan/PushFan.docc/Measuring.md"
 };
@@ -108,7 +111,7 @@ static const struct pushfan_page pages[] = {
   PAGE(Results), PAGE(Outcomes), PAGE(Replay), PAGE(Configuration),
   PAGE(Hubs), PAGE(HubProtocol), PAGE(Gateway), PAGE(Publish), PAGE(Callbacks),
   PAGE(Console), PAGE(Install), PAGE(Operations), PAGE(Monitoring), PAGE(Paged), PAGE(Kubernetes), PAGE(Guarantees), PAGE(Privacy), PAGE(Failures), PAGE(ExitCodes),
-  PAGE(Emulator), PAGE(Measuring), PAGE(Developing), PAGE(Kafka),
+  PAGE(Emulator), PAGE(Testing), PAGE(Measuring), PAGE(Developing), PAGE(Kafka),
   PAGE(Glossary), PAGE(Upgrading), PAGE(Changelog), PAGE(Contributing),
 };
 

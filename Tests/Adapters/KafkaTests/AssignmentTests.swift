@@ -21,6 +21,21 @@ import Testing
         #expect(loop.consumer.watermarks(slot: 0) == Watermarks(low: 0, high: 5))
     }
 
+    @Test func takenPartitionsAreReadWithoutAGroupAndItsOffsetsAreCommitted() throws {
+        let mock = try Mock(partitions: 2)
+        defer { mock.close() }
+        try mock.producer.write("one", to: mock.topic, partition: 1)
+        try mock.producer.flush(timeout: farDeadline)
+        let loop = try Loop(mock.bootstrapServers)
+        loop.consumer.take([mock.partition(0), mock.partition(1)])
+        try loop.run { loop.assignedCount == 1 && loop.records[1].count == 1 }
+        try loop.consumer.group.commit([OffsetCommit(mock.partition(1), offset: 1)])
+        let committed = try loop.consumer.group.committed([mock.partition(1)], timeout: farDeadline)
+        #expect(committed.map(\.offset) == [1])
+        #expect(loop.consumer.close(timeout: farDeadline))
+        #expect(loop.assignedCount == 1 && loop.revokedCount == 0)
+    }
+
     @Test func aNewAssignmentReplacesTheOldOne() throws {
         let mock = try Mock(partitions: 2)
         defer { mock.close() }

@@ -24,6 +24,8 @@ public final class Consumer {
     private(set) var refill: PrefetchRefill?
     /// A rebalance was handed out and not answered yet.
     private var owesAnswer = false
+    /// Partitions that were taken without a group, until `nextEvent()` has handed them out.
+    private var taken: [TopicPartition]?
 
     /// Makes a member of the group `groupID`. It joins with `subscribe(_:)`. Nothing is sent yet.
     ///
@@ -89,9 +91,18 @@ public final class Consumer {
         try KafkaError.check(rd_kafka_subscribe(client.pointer, list.pointer), what: "cannot subscribe to the topics")
     }
 
+    /// Takes partitions without joining the group, whose offsets it commits all the same. `nextEvent()` hands them out as an assignment.
+    ///
+    /// - Parameter partitions: The partitions, which no other member of the group may read.
+    public func take(_ partitions: [TopicPartition]) { taken = partitions }
+
     /// Removes the next event without waiting. Call it until it returns nil: the descriptor is written only when an empty queue fills.
     public func nextEvent() -> ConsumerEvent? {
         guard let events else { return nil }
+        if let partitions = taken {
+            taken = nil
+            return .assigned(partitions)
+        }
         while let event = events.nextEvent() {
             defer { rd_kafka_event_destroy(event) }
             if rd_kafka_event_type(event) == RD_KAFKA_EVENT_REBALANCE { return rebalance(event) }

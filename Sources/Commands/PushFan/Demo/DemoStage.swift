@@ -1,12 +1,9 @@
-import CurlHTTP
 import Delivery
-import HTTPServing
 import HubAuth
 import HubEmulator
-import HubREST
 import JobSupport
 import Kafka
-import Outcomes
+import Keys
 import WorkerRuntime
 
 /// The demo's parts: the embedded broker, the emulated hub with devices, two workers, and a gateway.
@@ -16,59 +13,44 @@ final class DemoStage {
         name: "DefaultListenSharedAccessSignature", key: "ZGVtby1saXN0ZW4ta2V5LW5vLXNlY3JldC1hdC1hbGw=", rights: .listen)
     /// The policy of one who sends through the hub itself.
     static let sendPolicy = HubEmulatorConfiguration.defaultPolicy
-    /// Partitions of the topic of requests.
-    private static let partitionCount = 4
     /// Calls a second that no worker here reaches. With a rate, workers hear of a rebalance within 250 ms instead of 3 s.
     private static let hubRate = 1_000_000
 
-    let cluster: MockCluster
-    let hub: EmulatedHub
-    let worker: DemoWorker
+    private let parts: EmbeddedParts
     /// Is there once `addWorker` was called.
     private(set) var secondWorker: DemoProcess?
-    let gateway: DemoGateway
     /// The environment of pushfan's commands on this stage, also of those that are processes of their own.
     let environment: [String: String]
-    private let topics = Topics()
     private let producer: Producer
     private let requests: Producer.Topic
     private let results: TopicReader
 
     init(path: String?) throws {
-        cluster = try MockCluster()
-        for topic in topics.all {
-            try cluster.createTopic(topic, partitions: topics.partitionCount(of: topic, requests: Self.partitionCount))
+        parts = try EmbeddedParts(
+            EmbeddedParts.Terms(
+                name: "demo", policies: [Self.listenPolicy], devices: DemoDevice.all.map(\.emulated),
+                gateway: DemoGateway.Terms(scopes: [.publish, .read, .payload, .replay, .operate]))
+        ) {
+            // Shorter than brokers allow, so that nobody waits long for the killed worker's partitions. A rebalance of this broker takes 3 s.
+            $0.sessionTimeout = .milliseconds(4500)
+            $0.hubs[0].rateLimit = Self.hubRate
         }
-        var emulator = HubEmulatorConfiguration()
-        emulator.listen = "127.0.0.1:0"
-        emulator.policies.append(Self.listenPolicy)
-        hub = try EmulatedHub(emulator)
-        _ = try hub.start()
-        for device in DemoDevice.all { try hub.register(device.emulated) }
-        let kafka = cluster.configuration
-        environment = Self.environment(kafka, connectionString: hub.connectionString, path: path)
-        let connection = try ConnectionString(parsing: hub.connectionString)
-        let hubConfiguration = HubConfiguration(
-            endpoint: connection.endpoint, hub: try HubName("demo"), credential: connection.credential)
-        let connections = ConnectionPoolConfiguration(
-            scheme: .http, host: connection.endpoint.host, port: UInt16(clamping: connection.endpoint.effectivePort))
-        let configuration = Self.workerConfiguration(kafka, hub: hubConfiguration, connections: connections, topics: topics)
-        worker = try DemoWorker(configuration)
-        gateway = try DemoGateway(
-            kafka, hub: hubConfiguration, connections: connections, topics: topics, group: configuration.groupID)
+        let kafka = parts.cluster.configuration
+        environment = Self.environment(kafka, connectionString: parts.hub.connectionString, path: path)
         producer = try Producer(kafka, transactionalID: nil)
-        requests = try producer.warmUp(topics: [topics.requests], timeout: .seconds(10))[0]
-        results = try TopicReader(kafka, topic: topics.results, start: .beginning, timeout: .seconds(10))
+        requests = try producer.warmUp(topics: [parts.topics.requests], timeout: .seconds(10))[0]
+        results = try TopicReader(kafka, topic: parts.topics.results, start: .beginning, timeout: .seconds(10))
     }
 
+    var cluster: MockCluster { parts.cluster }
+    var hub: EmulatedHub { parts.hub }
+    var worker: DemoWorker { parts.worker }
+    var gateway: DemoGateway { parts.gateway }
     /// The emulator's own pages.
-    var emulatorURL: String { "http://\(hub.address.map(\.description) ?? "")" }
+    var emulatorURL: String { parts.hubURL }
 
     /// Waits until worker and gateway are ready, so that no request waits for them.
-    func waitUntilReady() throws {
-        try worker.waitUntilReady()
-        try gateway.waitUntilReady()
-    }
+    func waitUntilReady() throws { try parts.waitUntilReady() }
 
     /// Adds a worker that is a process of its own, and waits until it has partitions. It comes after the first one: the embedded
     /// broker takes the session's length from who joins last, which then is the first worker, as it joins again. Where two join
@@ -86,7 +68,7 @@ final class DemoStage {
         for (index, value) in values.enumerated() {
             let bytes = Array(value.utf8)
             try producer.produce(
-                to: requests, partition: Int32((number + index) % Self.partitionCount), key: nil, value: bytes.span)
+                to: requests, partition: Int32((number + index) % EmbeddedParts.partitionCount), key: nil, value: bytes.span)
         }
         try producer.flush(timeout: .seconds(30))
     }
@@ -110,12 +92,9 @@ final class DemoStage {
 
     func close() {
         secondWorker?.kill()
-        gateway.stop()
-        worker.stop()
         results.close()
         producer.close(timeout: .seconds(1))
-        hub.stop()
-        cluster.close()
+        parts.close()
     }
 
     /// Nothing of the user's gets in but where programs are: no proxy, and no settings.
@@ -129,22 +108,5 @@ final class DemoStage {
             "PUSHFAN_LOG_FORMAT": "json", "PUSHFAN_HUB_NAME": "demo", "PUSHFAN_HUB_CONNECTION_STRING": connectionString,
             "PUSHFAN_HUB_RATE_LIMIT": "\(hubRate)",
         ]
-    }
-
-    private static func workerConfiguration(
-        _ kafka: KafkaConfiguration, hub: HubConfiguration, connections: ConnectionPoolConfiguration,
-        topics: Topics
-    ) -> WorkerConfiguration {
-        var configuration = WorkerConfiguration(
-            workerID: "demo-1", version: "demo", kafka: kafka, hub: hub, connections: connections)
-        configuration.topics = topics
-        configuration.guarantee = .atLeastOnce
-        configuration.start = .beginning
-        // Shorter than brokers allow, so that nobody waits long for the killed worker's partitions. A rebalance of this broker takes 3 s.
-        configuration.sessionTimeout = .milliseconds(4500)
-        configuration.hubs[0].rateLimit = hubRate
-        // The emulator reports the outcome of a notification at once.
-        configuration.outcomes.firstWait = 100
-        return configuration
     }
 }

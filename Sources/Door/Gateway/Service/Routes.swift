@@ -114,7 +114,9 @@ struct Routes: Sendable {
     /// Answers a request, now or later; waits for nothing.
     func answer(_ request: HTTPServerRequest, with responder: Responder) {
         let match = match(request)
-        let reply = Reply(responder, route: match.label, services: services)
+        let interception = services.intercept?(request)
+        let reply = Reply(responder, route: match.label, services: services, change: interception?.change)
+        if let refusal = interception?.refusal { return reply.answer(refusal) }
         guard case .route(let route) = match else {
             return reply.answer(refusal(Self.noRoute(for: request, match: match), of: request))
         }

@@ -10,6 +10,8 @@ package final class Reply: Sendable {
     private let responder: Responder
     private let route: String
     private let services: GatewayServices
+    /// Changes the answer on its way (`Interception`).
+    private let change: (@Sendable (inout HTTPServerResponse) -> Void)?
     private let started: MonotonicTime
     private let isAnswered = Atomic(false)
 
@@ -20,7 +22,11 @@ package final class Reply: Sendable {
     package var isCongested: Bool { responder.isCongested }
 
     /// The reply to a request that has just come.
-    package init(_ responder: Responder, route: String, services: GatewayServices) {
+    package init(
+        _ responder: Responder, route: String, services: GatewayServices,
+        change: (@Sendable (inout HTTPServerResponse) -> Void)? = nil
+    ) {
+        self.change = change
         self.responder = responder
         self.route = route
         self.services = services
@@ -32,6 +38,8 @@ package final class Reply: Sendable {
     /// Answers; what comes after the first answer, or after the server's own, is ignored and not counted.
     package func answer(_ response: HTTPServerResponse) {
         isAnswered.store(true, ordering: .relaxed)
+        var response = response
+        change?(&response)
         guard let sent = responder.send(response) else { return }
         services.count(sent, on: route, since: started)
     }

@@ -1,5 +1,6 @@
 public import Basics
 import EventLoop
+package import HTTPServing
 public import Observability
 
 /// What a gateway reports to, and its clock.
@@ -12,6 +13,9 @@ public struct GatewayServices: Sendable {
     public var health: Health
     /// What the gateway takes for the present.
     public var now: @Sendable () -> MonotonicTime = { MonotonicTime.now() }
+
+    /// Gives the fault for a call. Nil in production, and for calls without one.
+    package var intercept: (@Sendable (HTTPServerRequest) -> Interception?)?
 
     /// Ends streams and waits whose callers have lost their rights.
     package let rights = RightsWatch()

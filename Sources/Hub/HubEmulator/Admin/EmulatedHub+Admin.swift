@@ -1,6 +1,5 @@
 import Basics
 import HTTPServing
-import PushModel
 import Synchronization
 
 /// The emulator's own paths. None is part of a hub.
@@ -33,8 +32,8 @@ extension EmulatedHub {
         case "/calls": return ["GET": { self.listCalls(request) }, "DELETE": { self.change { $0.calls.reset() } }]
         case "/faults":
             return [
-                "GET": { self.listFaults() }, "PUT": { self.armFaults(request, replacing: true) },
-                "POST": { self.armFaults(request, replacing: false) },
+                "GET": { self.state.withLock { $0.faults.list } }, "PUT": { self.armFaults(request) },
+                "POST": { self.armFaults(request) },
                 "DELETE": { self.change { $0.faults = FaultScript() } },
             ]
         case "/telemetry":
@@ -76,12 +75,12 @@ extension EmulatedHub {
         }
     }
 
-    private func listFaults() -> HTTPServerResponse {
-        Self.json(ReportWriter.json(faults: state.withLock { $0.faults.entries }))
+    private func armFaults(_ request: HTTPServerRequest) -> HTTPServerResponse {
+        FaultScript.armed(by: request) { faults in state.withLock { $0.faults.arm(faults, for: request) } }
     }
 
     private func listTelemetry() -> HTTPServerResponse {
-        Self.json(ReportWriter.json(telemetry: state.withLock { $0.plan.entries }))
+        .json(ReportWriter.json(telemetry: state.withLock { $0.plan.entries }))
     }
 
     private func listCalls(_ request: HTTPServerRequest) -> HTTPServerResponse {
@@ -103,7 +102,7 @@ extension EmulatedHub {
         let cursor = after.flatMap(read)
         guard after == nil || cursor != nil else { return .text("\(complaint)\n", status: 400) }
         let (body, next, count) = page(cursor, min(limit, Self.longestPage))
-        var response = Self.json(body)
+        var response = HTTPServerResponse.json(body)
         response.headers.append("X-Total-Count", value: String(count))
         if let next, limit > 0 {
             let kept = ["handle", "tag", "limit"].compactMap { name in
@@ -114,38 +113,11 @@ extension EmulatedHub {
         return response
     }
 
-    private func armFaults(_ request: HTTPServerRequest, replacing: Bool) -> HTTPServerResponse {
-        guard let lines = Self.lines(of: request) else { return Self.notJSON }
-        do { arm(try lines.map { try Fault(parsing: $0) }, replacing: replacing) } catch {
-            return .text("\(error)\n", status: 400)
-        }
-        return listFaults()
-    }
-
     private func scriptTelemetry(_ request: HTTPServerRequest, replacing: Bool) -> HTTPServerResponse {
-        guard let lines = Self.lines(of: request) else { return Self.notJSON }
+        guard let lines = request.scriptLines else { return .notJSON }
         do { script(try lines.map { try TelemetryScript(parsing: $0) }, replacing: replacing) } catch {
             return .text("\(error)\n", status: 400)
         }
         return listTelemetry()
-    }
-
-    /// The lines of a script, from lines of text or a JSON array of strings, or `nil` for a broken array.
-    private static func lines(of request: HTTPServerRequest) -> [String]? {
-        var lines: [String] = []
-        if request.body.first(where: { $0 > 0x20 }) == UInt8(ascii: "[") {
-            var document = JSONDocument()
-            guard (try? document.read(request.body.span)) != nil else { return nil }
-            document.forEachElement(of: document.root) { lines.append(document.string(document.text(of: $0))) }
-        } else {
-            lines = String(decoding: request.body, as: UTF8.self).split(whereSeparator: \.isNewline).map { $0.trimmingBlanks }
-        }
-        return lines.filter { !$0.isEmpty }
-    }
-
-    private static var notJSON: HTTPServerResponse { .text("the body is not valid JSON\n", status: 400) }
-
-    private static func json(_ body: [UInt8]) -> HTTPServerResponse {
-        HTTPServerResponse(status: 200, headers: ["Content-Type": "application/json; charset=utf-8"], body: body)
     }
 }

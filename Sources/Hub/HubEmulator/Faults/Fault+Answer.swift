@@ -1,8 +1,8 @@
-import HTTPServing
+public import HTTPServing
 
 extension Fault.Effect {
-    /// True if the hub performs no call and does at most answer.
-    var preventsCall: Bool {
+    /// True if the server performs no call and does at most answer.
+    public var preventsCall: Bool {
         switch self {
         case .status, .throttle, .reset(.before), .hang(.before), .outage: true
         case .none, .reset(.after), .hang(.after), .drip, .truncate, .closeAfter: false
@@ -27,7 +27,9 @@ extension Fault {
     }
 
     /// Makes the response travel as the fault wants it.
-    func shape(_ response: inout HTTPServerResponse) {
+    ///
+    /// - Parameter response: The answer on its way.
+    public func shape(_ response: inout HTTPServerResponse) {
         response.delay = delay
         switch effect {
         case .none, .status, .throttle, .outage(_, .some): break

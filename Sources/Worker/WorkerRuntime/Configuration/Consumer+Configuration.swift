@@ -1,3 +1,4 @@
+import Delivery
 import Kafka
 
 extension Consumer {
@@ -17,5 +18,14 @@ extension Consumer {
             instanceID: configuration.guarantee == .exactlyOnce ? configuration.instanceID : nil,
             sessionTimeout: configuration.sessionTimeout, heartbeatInterval: heartbeatInterval, room: room,
             reportsPartitionEnd: true, wakeUpFileDescriptor: wakeUpFileDescriptor)
+    }
+
+    /// Joins the group for the topics that its members share, or takes what no group assigns.
+    ///
+    /// - Parameter configuration: The worker's configuration.
+    /// - Throws: `KafkaError`, for names of topics that were refused.
+    func join(_ configuration: WorkerConfiguration) throws(KafkaError) {
+        guard let fixed = configuration.fixedPartitions else { return try subscribe(configuration.topics.shared) }
+        take(fixed)
     }
 }

@@ -65,6 +65,9 @@ public struct WorkerConfiguration: Sendable {
     public var start = StartRule.safe
     /// The bytes that each loop may hold in memory of requests and results, at least 16 MiB, default 256 MiB.
     public var memoryBudget = 256 << 20
+    /// The partitions of `topics.shared` that the worker takes by itself, without joining its group, whose positions it still keeps. For a
+    /// worker that is alone and records `atLeastOnce`. Nil, the default, for what the group assigns.
+    public var fixedPartitions: [TopicPartition]?
     /// The time that the group waits for a silent worker, default 10 s.
     public var sessionTimeout = Duration.seconds(10)
     /// The time that the broker keeps a transaction open for a silent worker, default 15 s.

@@ -79,7 +79,7 @@ extension WorkerLoop {
         log.warning(
             .rebalanced, "partitions without a reader; rejoining the group to trigger a rebalance",
             [.topic: .string(first.topic), .partition: LogValue(first.number), .count: LogValue(unread.count)])
-        do throws(KafkaError) { try consumer.subscribe(configuration.topics.shared) } catch { noteKafkaError(error) }
+        do throws(KafkaError) { try consumer.join(configuration) } catch { noteKafkaError(error) }
     }
 
     /// A new assignment begins where the group's committed positions say, and nowhere else.

@@ -131,7 +131,7 @@ final class WorkerLoop {
         metrics.everySecond(now) { passSecond() }
         handleFleet()
         handleCompletions()
-        if membership.joins(isWanted: ports.hasUseful) { try consumer.subscribe(configuration.topics.shared) }
+        if membership.joins(isWanted: ports.hasUseful) { try consumer.join(configuration) }
         handleDetails()
         handleTimers()
     }
