@@ -31,6 +31,9 @@ public enum JSONSchema {
     /// A whole number that is not negative.
     public static let count: JSONTree = ["type": "integer", "minimum": 0]
 
+    /// Numbers that are not negative, by words.
+    public static let counts = map(of: count).named("Counts")
+
     /// True or false.
     public static let boolean: JSONTree = ["type": "boolean"]
 
