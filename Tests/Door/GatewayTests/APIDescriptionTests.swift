@@ -173,7 +173,7 @@ import Testing
             APIOperation.described.flatMap(\.row.allProblems).first {
                 $0.status == problem.status && $0.words.contains(problem.code)
             })
-        let names = APIAnswer(problem).headers.fields.map(\.name).filter { $0 != "Content-Type" }
+        let names = APIAnswer(problem).headers.all.map(\.name).filter { $0 != "Content-Type" }
         #expect(!names.isEmpty && Set(names).isSubset(of: form.headers.map(\.rawValue)), "\(names)")
     }
 

@@ -104,11 +104,12 @@ extension APIOperation.Row {
 
 extension APIOperation.Parameter {
     fileprivate var described: JSONTree {
-        [
-            "name": .text(name), "in": .text(place.rawValue), "required": .bool(place == .path || name == "If-Match"),
-            "description": .text(summary),
-            "schema": schema.referring, "example": isFlag ? .bool(example == "true") : .text(example),
-        ]
+        let isNeeded = place == .path || name == "If-Match"
+        return (["name": .text(name), "in": .text(place.rawValue)] as JSONTree).adding(isNeeded ? ["required": true] : [:])
+            .adding([
+                "description": .text(summary), "schema": schema.referring,
+                "example": isFlag ? .bool(example == "true") : .text(example),
+            ])
     }
 }
 

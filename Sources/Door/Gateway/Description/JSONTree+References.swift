@@ -2,19 +2,22 @@ import PushModel
 
 /// Schemas with a title are written once, and others refer to them.
 extension JSONTree {
+    /// The keywords about the place where a schema stands.
+    private static let annotations = ["description", "deprecated", "default"]
+
     private var schemaName: String? { if case .text(let name)? = self["title"] { name } else { nil } }
 
     /// The schema, with a reference in place of each that has a name. A sentence for readers stays where it was said.
     var referring: JSONTree {
         guard let name = schemaName else { return inside }
-        let said = ["description", "deprecated"].compactMap { word in self[word].map { (word, $0) } }
+        let said = Self.annotations.compactMap { word in self[word].map { (word, $0) } }
         return .members([("$ref", .text("#/components/schemas/\(name)"))] + said)
     }
 
     /// The schema without its name and such sentences, with references in place of the schemas inside.
     var definition: JSONTree {
         guard case .object(let members) = self else { return self }
-        return JSONTree.object(members.filter { !["title", "description", "deprecated"].contains($0.name) }).inside
+        return JSONTree.object(members.filter { $0.name != "title" && !Self.annotations.contains($0.name) }).inside
     }
 
     private var inside: JSONTree {

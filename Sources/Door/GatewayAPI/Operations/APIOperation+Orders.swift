@@ -40,7 +40,7 @@ extension APIOperation {
         body: Content(
             schema: JSONSchema.input(
                 [
-                    ("kind", JSONSchema.words(["hold", "limit"]).described("hold by default.")),
+                    ("kind", JSONSchema.words(["hold", "limit"]).named("HoldKind").described("hold by default.")),
                     (
                         "calls_per_second",
                         JSONSchema.integer(Int64(OrderRecord.limits.lowerBound)...Int64(OrderRecord.limits.upperBound)).described(

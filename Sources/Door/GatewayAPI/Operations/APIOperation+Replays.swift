@@ -20,7 +20,7 @@ extension APIOperation {
             Answer(
                 status: 201, summary: "The plan, its price and ten samples. Its ETag is needed to run it.", content: plan,
                 headers: [.location, .entityTag]),
-            Answer(status: 202, summary: "It takes longer; Location has it.", content: plan, headers: [.location]),
+            Answer(status: 202, summary: "It takes longer; Location has it.", content: commanded, headers: [.location]),
         ],
         problems: searchProblems + [
             Problem(status: 403, codes: [.forbiddenTenant, .forbiddenSource]),
@@ -99,7 +99,7 @@ extension APIOperation {
                 ], required: []
             ).named("ReplayRun"), example: ["reason": "the hub was down", "rate": 200, "count": 4711], isRequired: false),
         answers: [
-            Answer(status: 202, summary: "It has begun. GET shows how far it is.", content: plan, headers: [.location])
+            Answer(status: 202, summary: "It has begun. GET shows how far it is.", content: commanded, headers: [.location])
         ],
         problems: commandProblems + [
             Problem(status: 403, codes: [.forbiddenTenant]), Problem(status: 409, codes: [.countUnconfirmed]),
@@ -118,8 +118,8 @@ extension APIOperation {
             work: .act, parameters: [replayIDParameter],
             body: Content(schema: JSONSchema.object([]).named("Nothing"), example: [:], isRequired: false),
             answers: [
-                Answer(summary: "It is done.", content: plan),
-                Answer(status: 202, summary: "The runner was asked, and has not answered yet.", content: plan),
+                Answer(summary: "It is done.", content: commanded),
+                Answer(status: 202, summary: "The runner was asked, and has not answered yet.", content: commanded),
             ], problems: commandProblems + [Problem(status: 422, codes: [.invalidRequest])])
     }
 
@@ -143,6 +143,10 @@ extension APIOperation {
         "actor": "shop (key k1)", "rate": 500, "created_at": "2026-11-21T17:00:00.100Z", "skipped": 0,
     ]
 
+    /// What a command answers with, which is part of it.
+    private static let commanded = Content(
+        schema: plan.schema, example: ["id": "01997c5e-8c00-7a31-9d42-6b1f0e8d5c37", "state": "running"])
+
     private static let plan = Content(
         schema: JSONSchema.object(
             replayMembers + ReplayReport.planSchema + [
@@ -160,12 +164,12 @@ extension APIOperation {
     private static let planBody = Content(
         schema: JSONSchema.input(
             [
-                ("source", JSONSchema.words(ReplayPlanHeader.Source.allCases.map(\.rawValue)).described("results by default.")),
+                ("source", ReplayReport.sourceSchema.described("results by default.")),
                 ("filter", JSONSchema.text().described("Which results, as commands take it (page Results).")),
                 ("zone", JSONSchema.text().described("The zone of its times, as of GET /v1/requests.")),
                 (
                     "mode",
-                    JSONSchema.words(ReplayPlanHeader.Mode.allCases.map(\.rawValue))
+                    ReplayReport.modeSchema
                         .described("Whether sends that may have arrived are repeated; safe by default.")
                 ),
                 ("reason", JSONSchema.text(1...512).described("Not blank. It stands in every new result.")),

@@ -138,13 +138,14 @@ extension JSONTree {
     /// The schema of what may be null, too.
     var orNull: JSONTree {
         guard case .object(let members) = self else { return self }
-        guard self["type"] != nil, self["const"] == nil, self["title"] == nil else { return ["anyOf": [self, ["type": "null"]]] }
+        guard self["type"] != nil, self["const"] == nil, self["enum"] == nil, self["title"] == nil else {
+            return ["anyOf": [self, ["type": "null"]]]
+        }
         return .object(
             members.map { member in
                 switch (member.name, member.value) {
                 case ("type", .array(let types)): Member("type", value: .array(types + ["null"]))
                 case ("type", let type): Member("type", value: [type, "null"])
-                case ("enum", .array(let words)): Member("enum", value: .array(words + [.null]))
                 default: member
                 }
             })

@@ -39,7 +39,7 @@ extension RequestReader {
         case .timeToLive: JSONSchema.integer(RequestLimits.timeToLive).described("Lifetime in seconds.")
         case .expiresAt: JSONSchema.moment.described("When it is of no more use.")
         case .notBefore: JSONSchema.moment.described("No call is made before it.")
-        case .priority: JSONSchema.words(priorities.names).described("How urgently a device shows it.")
+        case .priority: JSONSchema.words(priorities.names).named("Priority").described("How urgently a device shows it.")
         case .collapseKey: JSONSchema.text(RequestLimits.collapseKey, of: .printable)
         case .dedupe: dedupe
         case .orderingKey: JSONSchema.text(RequestLimits.orderingKey).described("Requests with one key are sent one by one.")
@@ -71,8 +71,12 @@ extension RequestReader {
         switch option {
         case .dryRun, .testSend: JSONSchema.boolean.withDefault(false)
         case .maxAttempts: JSONSchema.integer(RequestLimits.attempts)
-        case .onAmbiguous: JSONSchema.words(ambiguityPolicies.names).withDefault(.text("\(PushRequest.Options().onAmbiguous)"))
-        case .resultDetail: JSONSchema.words(resultDetails.names).withDefault(.text("\(PushRequest.Options().resultDetail)"))
+        case .onAmbiguous:
+            JSONSchema.words(ambiguityPolicies.names).named("AmbiguityPolicy").withDefault(
+                .text("\(PushRequest.Options().onAmbiguous)"))
+        case .resultDetail:
+            JSONSchema.words(resultDetails.names).named("ResultDetail").withDefault(
+                .text("\(PushRequest.Options().resultDetail)"))
         case .trackOutcome: JSONSchema.boolean
         }
     }
@@ -160,7 +164,8 @@ extension RequestReader {
     private static var payload: JSONTree {
         JSONSchema.input(
             [
-                ("body", ["type": ["object", "string"]]), ("content_type", JSONSchema.words(contentTypes.names)),
+                ("body", ["type": ["object", "string"]]),
+                ("content_type", JSONSchema.words(contentTypes.names).named("PayloadType")),
                 ("headers", JSONSchema.map(RequestLimits.headers, names: .headerName, values: .printable)),
             ], required: ["body"]
         ).named("Payload")
