@@ -74,7 +74,10 @@ public enum APIDescription {
 
 extension APIOperation.Row {
     fileprivate func described(as name: String) -> JSONTree {
-        var members: [(String, JSONTree)] = [("operationId", .text(name)), ("summary", .text(summary))]
+        let group = label.split(separator: ".")[0]
+        var members: [(String, JSONTree)] = [
+            ("operationId", .text(name)), ("tags", [.text(String(group))]), ("summary", .text(summary)),
+        ]
         members.append(("security", security))
         if !parameters.isEmpty { members.append(("parameters", .array(parameters.map(\.described)))) }
         if let body { members.append(("requestBody", ["required": .bool(body.isRequired), "content": body.described])) }
@@ -118,7 +121,11 @@ extension APIOperation.Content {
     var forms: [APIOperation.Content] { [self] + alternatives }
 
     fileprivate var described: JSONTree {
-        .members(forms.map { ($0.mediaType, ["schema": $0.schema.referring, "example": $0.example]) })
+        .members(
+            forms.map { form in
+                let schema: JSONTree = form.schema == [:] ? [:] : ["schema": form.schema.referring]
+                return (form.mediaType, schema.adding(["example": form.example]))
+            })
     }
 }
 

@@ -254,6 +254,7 @@ extension APIOperation {
     /// A body, or what an answer has.
     package struct Content: Sendable {
         package var mediaType = "application/json"
+        /// Empty where there is an example alone.
         package let schema: JSONTree
         package let example: JSONTree
         package var isRequired = true
