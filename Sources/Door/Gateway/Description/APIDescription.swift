@@ -36,7 +36,7 @@ public enum APIDescription {
         ]
     }()
 
-    /// All schemas with names that the rows have, however often each stands there.
+    /// All schemas with names that the rows have.
     static var namedSchemas: [(name: String, schema: JSONTree)] {
         let rows = APIOperation.described.map(\.row)
         let contents = rows.flatMap { [$0.body].compactMap { $0 } + $0.answers.compactMap(\.content) }.flatMap(\.forms)

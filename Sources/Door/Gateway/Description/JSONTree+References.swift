@@ -28,7 +28,7 @@ extension JSONTree {
         }
     }
 
-    /// All schemas with names, itself and those inside, however often each stands there.
+    /// All schemas with names, itself and those inside, one as often as it is met.
     var namedSchemas: [(name: String, schema: JSONTree)] {
         let own = schemaName.map { [(name: $0, schema: self)] } ?? []
         switch self {

@@ -143,7 +143,7 @@ extension APIOperation {
         "actor": "shop (key k1)", "rate": 500, "created_at": "2026-11-21T17:00:00.100Z", "skipped": 0,
     ]
 
-    /// What a command answers with, which is part of it.
+    /// The answer to a command, a part of a plan.
     private static let commanded = Content(
         schema: plan.schema, example: ["id": "01997c5e-8c00-7a31-9d42-6b1f0e8d5c37", "state": "running"])
 

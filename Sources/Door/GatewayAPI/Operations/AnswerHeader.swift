@@ -12,7 +12,7 @@ extension APIOperation {
         case preferenceApplied = "Preference-Applied"
         case cursor = "Pushfan-Cursor"
 
-        /// What it says.
+        /// The sentence for readers.
         package var summary: String {
             switch self {
             case .location: "The address of what was made."

@@ -39,10 +39,10 @@ public enum JSONTree: Sendable, Equatable {
         return .object(mine + more)
     }
 
-    /// The most bytes of what stands on one line though it could have several.
+    /// The most bytes of a line that could be several.
     private static let lineLength = 120
 
-    /// The value as JSON with a line end behind it. What is long and has parts inside has several lines, with two blanks for each level.
+    /// The value as JSON with a line end behind it. Long values with parts inside have several lines, with two blanks for each level.
     public var json: [UInt8] {
         var json = ByteWriter(capacity: 32 << 10)
         append(to: &json, level: 0)
