@@ -134,11 +134,11 @@ extension APIOperation {
         name: "at", schema: JSONSchema.text(), summary: "The place of its record, as Location has it.",
         example: "push.requests.v1/3/12345")
     private static let timeParameter = Parameter(
-        name: "time", schema: JSONSchema.count,
+        name: "time", schema: ["type": "integer"],
         summary: "The time of that record, as Location has it: another one there is not meant.",
         example: "1795280400100")
     private static let waitParameter = Parameter(
-        name: "wait", schema: JSONSchema.text(pattern: "^([0-9]+|outcome)$"),
+        name: "wait", schema: JSONSchema.text(pattern: "^([0-9]+|outcome)?$"),
         summary: "Seconds to wait for the result; more than \(APILimit.wait) are cut, and Preference-Applied says so. "
             + "outcome waits \(APILimit.wait) s for the outcome.",
         example: "30")

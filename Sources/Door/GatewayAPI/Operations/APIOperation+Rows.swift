@@ -66,7 +66,7 @@ extension APIOperation {
                 name: "pns", schema: JSONSchema.words(platforms.filter { $0 != "browser" }),
                 summary: "The platform, in any case; together with to_tag.", example: "apns"),
             Parameter(
-                name: "to_tag", schema: JSONSchema.text(1...UserName.maximumByteCount),
+                name: "to_tag", schema: JSONSchema.text(0...UserName.maximumByteCount),
                 summary: "The user's name; without it the caller.", example: "alice"),
             Parameter(
                 name: "secure", schema: JSONSchema.boolean, summary: "The push carries an id, and the app fetches the text.",
