@@ -207,6 +207,11 @@ import Testing
         #expect(count > 100)
     }
 
+    @Test func theNameOfAProblemIsThatOfOneAnswer() {
+        let named = Dictionary(grouping: APIOperation.described.flatMap(\.row.allProblems), by: \.name)
+        for (name, problems) in named { #expect(problems.allSatisfy { $0 == problems[0] }, "\(name)") }
+    }
+
     @Test func itHas200KBAtMost() { #expect(APIDescription.document.json.count <= 200_000) }
 
     /// The others of the API write nothing.

@@ -141,8 +141,17 @@ extension APIOperation.AnswerHeader {
 }
 
 extension APIOperation.Problem {
-    /// Names the answer among the components: the status and its codes.
-    var name: String { ([String(status)] + codes.map(\.rawValue) + (hasResultCodes ? ["results"] : [])).joined(separator: ".") }
+    /// The codes that an answer of their status always has.
+    private static let usual: [APIProblem.Code] = [
+        .invalidRequest, .unauthorized, .bodyTooLarge, .unsupportedMediaType, .tooManySignIns, .headerTooLarge, .internal,
+        .overloaded, .stopping,
+    ]
+
+    /// Names the answer among the components: the status and the codes that not every such answer has.
+    var name: String {
+        let others = codes.filter { !Self.usual.contains($0) }.map(\.rawValue)
+        return ([String(status)] + others + (hasResultCodes ? ["results"] : [])).joined(separator: ".")
+    }
 
     /// All codes that it can have.
     var words: [String] {
