@@ -134,7 +134,7 @@ extension APIOperation {
         name: "at", schema: JSONSchema.text(), summary: "The place of its record, as Location has it.",
         example: "push.requests.v1/3/12345")
     private static let timeParameter = Parameter(
-        name: "time", schema: ["type": "integer"],
+        name: "time", schema: JSONSchema.count,
         summary: "The time of that record, as Location has it: another one there is not meant.",
         example: "1795280400100")
     private static let waitParameter = Parameter(
