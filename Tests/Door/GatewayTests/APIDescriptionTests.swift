@@ -62,7 +62,14 @@ import Testing
     @Test(arguments: APIOperation.allCases) func exampleBodiesFitTheirSchemas(operation: APIOperation) {
         let row = operation.row
         let contents = [row.body].compactMap { $0 } + row.answers.compactMap(\.content)
-        for content in contents { #expect(SchemaCheck.violations(of: content.example.json, by: content.schema).isEmpty) }
+        for content in contents.flatMap(\.forms) {
+            #expect(SchemaCheck.violations(of: content.example.json, by: content.schema).isEmpty, "\(content.mediaType)")
+        }
+    }
+
+    @Test(arguments: APIOperation.Publish.allCases) func theGatewayTakesEachMediaType(operation: APIOperation.Publish) throws {
+        let body = try #require(operation.row.body)
+        for form in body.forms { #expect(PublishKind(operation, headers: ["Content-Type": form.mediaType]) != nil) }
     }
 
     @Test(arguments: APIOperation.described) func theGatewayTakesExampleBodies(operation: APIOperation) throws {
@@ -109,6 +116,8 @@ import Testing
         case .operate(.pauseReplay), .operate(.resumeReplay), .operate(.stopReplay):
             let request = HTTPServerRequest(method: "POST", target: "/x", body: body.example.json)
             try BodyReader(request, members: []).check()
+        // Its room reads them.
+        case .device(.putInstallation), .device(.changeInstallation): break
         default:
             Issue.record("no test reads this body")
         }
@@ -151,9 +160,66 @@ import Testing
     ])
     func aProblemFitsTheSchemaOfItsStatus(problem: APIProblem) {
         let described = APIOperation.described.flatMap(\.row.allProblems)
-        let fitting = described.filter { $0.status == problem.status && $0.words.contains(problem.code) }
-        #expect(!fitting.isEmpty)
-        for form in fitting { #expect(SchemaCheck.violations(of: problem.json, by: form.schema, isClosed: true).isEmpty) }
+        #expect(described.contains { $0.status == problem.status && $0.words.contains(problem.code) })
+        #expect(SchemaCheck.violations(of: problem.json, by: APIOperation.Problem.schema, isClosed: true).isEmpty)
+    }
+
+    /// The header fields that a problem has because of what it is.
+    @Test(arguments: [
+        APIProblem.unauthorized, .overloaded(after: 1000), .conflictInFlight, .perhapsWritten("r-1"), .resultsAway,
+    ])
+    func theHeaderFieldsOfAProblemAreDescribed(problem: APIProblem) throws {
+        let form = try #require(
+            APIOperation.described.flatMap(\.row.allProblems).first {
+                $0.status == problem.status && $0.words.contains(problem.code)
+            })
+        let names = APIAnswer(problem).headers.all.map(\.name).filter { $0 != "Content-Type" }
+        #expect(!names.isEmpty && Set(names).isSubset(of: form.headers.map(\.rawValue)), "\(names)")
+    }
+
+    @Test func aNameIsThatOfOneSchema() {
+        for (name, schemas) in Dictionary(grouping: APIDescription.namedSchemas, by: \.name) {
+            let first = schemas.first?.schema.definition
+            #expect(schemas.allSatisfy { $0.schema.definition == first }, "\(name)")
+        }
+        let withMembers = APIDescription.namedSchemas.filter { $0.schema["properties"] != nil }
+        let names = Dictionary(grouping: withMembers) { $0.schema.definition.json }.values
+        for same in names { #expect(Set(same.map(\.name)).count == 1, "\(same.map(\.name))") }
+    }
+
+    /// Programs that generate types invent a name for one that has none, and make two of one that stands twice.
+    @Test(arguments: ["paths", "components"]) func eachSchemaWithMembersHasAName(part: String) throws {
+        let document = APIDescription.document
+        let named = try #require(document["components"]?["schemas"]?.memberValues)
+        let found = try #require(document[part]).nested.filter { $0["type"] == "object" && $0["properties"] != nil }
+        #expect(found.allSatisfy(named.contains))
+        #expect(part == "paths" ? found.isEmpty : found.count <= named.count)
+    }
+
+    @Test func eachReferenceLeadsSomewhere() throws {
+        let document = APIDescription.document
+        var count = 0
+        for case .text(let place)? in document.nested.map({ $0["$ref"] }) {
+            let steps = place.split(separator: "/").dropFirst()
+            #expect(steps.reduce(document as JSONTree?) { $0?[String($1)] } != nil, "\(place)")
+            count += 1
+        }
+        #expect(count > 100)
+    }
+
+    @Test func theNameOfAProblemIsThatOfOneAnswer() {
+        let named = Dictionary(grouping: APIOperation.described.flatMap(\.row.allProblems), by: \.name)
+        for (name, problems) in named { #expect(problems.allSatisfy { $0 == problems[0] }, "\(name)") }
+    }
+
+    @Test func itHas200KBAtMost() { #expect(APIDescription.document.json.count <= 200_000) }
+
+    /// The others of the API write nothing.
+    @Test func theContentOfAnAnswerIsDescribed() {
+        let silent = APIOperation.described.filter { operation in
+            operation.row.answers.contains { [200, 201, 202].contains($0.status) && $0.content == nil }
+        }
+        #expect(silent == [.app(.putRegistration), .app(.deleteRegistration)])
     }
 
     @Test func itIsServedToAnybodyOnceAsLongAsItIsTheSame() throws {
@@ -167,5 +233,20 @@ import Testing
         #expect(second.status == 304 && second.body.isEmpty)
         #expect(try gateway.ask(request("GET", "/v1/openapi.json", ["If-None-Match: \"x\""])).status == 200)
         #expect(eventually { gateway.services.metrics.contains("requests_total{route=\"openapi\",status=\"304\"} 1\n") })
+    }
+}
+
+extension JSONTree {
+    fileprivate var memberValues: [JSONTree]? {
+        if case .object(let members) = self { members.map(\.value) } else { nil }
+    }
+
+    /// It, and all inside.
+    fileprivate var nested: [JSONTree] {
+        switch self {
+        case .array(let elements): [self] + elements.flatMap(\.nested)
+        case .object(let members): [self] + members.flatMap(\.value.nested)
+        case .text, .number, .bool, .null: [self]
+        }
     }
 }

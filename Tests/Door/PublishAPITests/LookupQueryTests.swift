@@ -46,7 +46,8 @@ import Testing
             "?wait=outcomes", "?wait=7&until=x", "?wait=outcome&until=result",
             "?wait=-1", "?wait=+1", "?wait=1.5", "?wait=x", "?wait=1&wait=2",
             "?at=t", "?at=t/1", "?at=/1/2", "?at=t/-1/2", "?at=t/1/x", "?at=t/1/2/3", "?at=t/2147483648/0",
-            "?at=t/0/9223372036854775808", "?at=t/0/1&time=x", "?at=t/0/1&time=-1", "?at=t/0/1&time=9223372036854775808",
+            "?at=t/0/9223372036854775808", "?at=t/0/1&time=x", "?time=x",
+            "?at=t/0/1&time=-1", "?at=t/0/1&time=9223372036854775808",
         ])
     func whatCannotBeUnderstoodIsRefused(text: String) {
         let problem = #expect(throws: APIProblem.self) { try query(text) }

@@ -17,6 +17,7 @@ import Testing
 
     private static func members(of schema: JSONTree, at path: [String]) -> [Member] {
         var found: [Member] = []
+        if case .array(let choices) = schema["anyOf"] { return choices.flatMap { members(of: $0, at: path) } }
         if case .object(let properties) = schema["properties"] {
             var required: [JSONTree] = []
             if case .array(let names) = schema["required"] { required = names }

@@ -57,16 +57,20 @@ import Testing
 
     @Test func treesAreWrittenInOrderAndEscaped() {
         let tree: JSONTree = ["b": ["x", 1, true, [], [:]], "a\n": "\"é\""]
+        #expect(String(decoding: tree.json, as: UTF8.self) == #"{"b": ["x", 1, true, [], {}], "a\n": "\"é\""}"# + "\n")
+    }
+
+    @Test func whatIsLongAndHasPartsInsideHasLines() {
+        let long = String(repeating: "x", count: 120)
+        let tree: JSONTree = ["a": ["b": [1, 2]], "c": ["d": .text(long)], "e": [["f", .text(long)], []]]
         let expected = """
             {
-              "b": [
-                "x",
-                1,
-                true,
-                [],
-                {}
-              ],
-              "a\\n": "\\"é\\""
+              "a": {"b": [1, 2]},
+              "c": {"d": "\(long)"},
+              "e": [
+                ["f", "\(long)"],
+                []
+              ]
             }
 
             """

@@ -27,15 +27,14 @@ public struct SchemaCheck {
         guard case .object(let keywords) = schema else { return require(false, "schema", node) }
         for keyword in keywords {
             switch keyword.name {
-            case "$schema", "$id", "title", "description", "default", "deprecated", "then", "else": break
+            case "$schema", "$id", "title", "description", "default", "deprecated": break
             case "type": require(types(keyword.value).contains { isOf($0, node) }, "type", node)
             case "const": require(isEqual(node, to: keyword.value), "const", node)
             case "enum": require(elements(keyword.value).contains { isEqual(node, to: $0) }, "enum", node)
             case "anyOf": require(elements(keyword.value).contains { fits(node, $0) }, "anyOf", node)
             case "allOf": require(elements(keyword.value).allSatisfy { fits(node, $0) }, "allOf", node)
-            case "oneOf": require(elements(keyword.value).count { fits(node, $0) } == 1, "oneOf", node)
+            case "oneOf": checkChoice(node, elements(keyword.value))
             case "not": require(!fits(node, keyword.value), "not", node)
-            case "if": (schema[fits(node, keyword.value) ? "then" : "else"]).map { check(node, $0) }
             case "properties", "additionalProperties", "required", "propertyNames", "minProperties", "maxProperties":
                 if document.kind(of: node) == .object { checkObject(node, keyword, schema) }
             case "items", "minItems", "maxItems", "uniqueItems":
@@ -76,6 +75,13 @@ public struct SchemaCheck {
         case "minProperties": require(members.count >= number(keyword), "minProperties", node)
         default: require(members.count <= number(keyword), "maxProperties", node)
         }
+    }
+
+    /// Of the choices one must fit, and the members that it does not name may be forbidden all the same.
+    private mutating func checkChoice(_ node: JSONDocument.Node, _ choices: [JSONTree]) {
+        let fitting = choices.filter { fits(node, $0) }
+        require(fitting.count == 1, "oneOf", node)
+        if let choice = fitting.first { check(node, choice) }
     }
 
     private mutating func checkArray(_ node: JSONDocument.Node, _ keyword: JSONTree.Member) {

@@ -24,8 +24,10 @@ extension APIOperation {
                         [
                             ("results", JSONSchema.list(of: MessageSchema.result.body)), ("cursor", JSONSchema.text()),
                             ("more", JSONSchema.boolean.described("More is there already.")),
-                        ], required: ["results", "cursor", "more"], isOpen: true),
-                    example: ["results": [], "cursor": .text(exampleCursor), "more": false]))
+                        ], required: ["results", "cursor", "more"], isOpen: true
+                    ).named("ResultPage"),
+                    example: ["results": [], "cursor": .text(exampleCursor), "more": false],
+                    alternatives: [lines("")]), headers: [.cursor, .link, .preferenceApplied])
         ], problems: feedProblems)
 
     static let followResultsRow = Row(

@@ -17,7 +17,8 @@ extension APIOperation {
                     "The incidents. One without `to` lasts; `filter` finds the failures of its time, of which `open` are open.",
                 content: Content(
                     schema: JSONSchema.object(
-                        [("items", JSONSchema.list(of: incident))], required: ["items"], isOpen: true),
+                        [("items", JSONSchema.list(of: incident))], required: ["items"], isOpen: true
+                    ).named("IncidentList"),
                     example: [
                         "items": [
                             [
@@ -39,5 +40,6 @@ extension APIOperation {
             ("seconds", JSONSchema.count), ("failed", JSONSchema.count), ("expired", JSONSchema.count),
             ("waited", JSONSchema.count), ("open", JSONSchema.count), ("cause", JSONSchema.text()), ("filter", JSONSchema.text()),
             ("text", JSONSchema.text()),
-        ], required: ["id", "kind", "from", "seconds", "text"], isOpen: true)
+        ], required: ["id", "kind", "from", "seconds", "text"], isOpen: true
+    ).named("Incident")
 }

@@ -1,6 +1,5 @@
 internal import Keys
 internal import PushModel
-internal import Replays
 internal import Results
 
 // The rows of what finds, repairs and shows (page Gateway, "Find and repair").
@@ -17,7 +16,8 @@ extension APIOperation {
         summary: "Groups failures, with a filter that may be longer than a head.",
         access: .key([.read]), work: .scan,
         body: Content(
-            schema: JSONSchema.input([("filter", JSONSchema.text()), ("zone", JSONSchema.text())], required: []),
+            schema: JSONSchema.input([("filter", JSONSchema.text()), ("zone", JSONSchema.text())], required: [])
+                .named("FailureSearch"),
             example: ["filter": "since:1h"], isRequired: false),
         answers: [failureReport], problems: searchProblems + [Problem(status: 422, codes: [.invalidRequest])])
 
@@ -43,12 +43,14 @@ extension APIOperation {
                 summary:
                     "A page, of 4 MiB at most. The id of each is its place with its time, by which POST /v1/replays mends and publishes it.",
                 content: list(
+                    "DeadLetterPage",
                     of: JSONSchema.object(
                         [
                             ("id", JSONSchema.text()), ("at", JSONSchema.moment), ("topic", JSONSchema.text()),
                             ("from", JSONSchema.text().described("Where it stood there: topic:partition:offset.")),
                             ("code", JSONSchema.text()), ("bytes", JSONSchema.count), ("can_go_back", JSONSchema.boolean),
-                        ], required: ["id", "can_go_back"], isOpen: true),
+                        ], required: ["id", "can_go_back"], isOpen: true
+                    ).named("DeadLetter"),
                     example: [
                         [
                             "id": "push.deadletter.v1:0:12@2026-11-21T17:00:00.100Z", "at": "2026-11-21T17:00:00.100Z",
@@ -61,7 +63,8 @@ extension APIOperation {
     /// A reason why requests wait. Later versions may have other kinds.
     private static let reason = JSONSchema.object(
         [("kind", JSONSchema.text()), ("stuck", JSONSchema.boolean), ("text", JSONSchema.text())],
-        required: ["kind", "stuck", "text"], isOpen: true)
+        required: ["kind", "stuck", "text"], isOpen: true
+    ).named("WaitReason")
 
     static let showStatusRow = Row(
         method: "GET", path: "/v1/status", label: "status",
@@ -76,7 +79,8 @@ extension APIOperation {
                             ("reasons", JSONSchema.list(of: reason)), ("waiting_by", waitingBy), ("outlook", outlook),
                             ("workers", JSONSchema.list(of: [:])),
                             ("orders", JSONSchema.list(of: [:])), ("orders_problem", JSONSchema.text()),
-                        ], required: [], isOpen: true),
+                        ], required: [], isOpen: true
+                    ).named("FleetStatus"),
                     example: [
                         "reasons": [
                             [
@@ -102,24 +106,28 @@ extension APIOperation {
                 "first",
                 JSONSchema.list(
                     of: JSONSchema.object(
-                        [("name", JSONSchema.text()), ("requests", JSONSchema.count)], required: ["name", "requests"]))
+                        [("name", JSONSchema.text()), ("requests", JSONSchema.count)], required: ["name", "requests"]
+                    ).named("NamedCount"))
             ),
             ("others", JSONSchema.count.described("The requests of all others that have a name.")),
             ("unnamed", JSONSchema.count.described("The requests that name none.")),
-        ], required: ["first", "others", "unnamed"], isOpen: true)
+        ], required: ["first", "others", "unnamed"], isOpen: true
+    ).named("Ranking")
 
     private static let waitingBy = JSONSchema.object(
         [
             ("requests", JSONSchema.count.described("The waiting requests of lanes that were read.")), ("sources", ranking),
             ("tenants", ranking),
-        ], required: ["requests", "sources", "tenants"], isOpen: true)
+        ], required: ["requests", "sources", "tenants"], isOpen: true
+    ).named("WaitingBy")
 
     private static let outlook = JSONSchema.object(
         [
             ("trend", JSONSchema.words(["ends", "grows", "stays", "stands"])), ("done_in_ms", JSONSchema.count),
             ("at_most", JSONSchema.boolean), ("finished_per_second", ["type": "number"]),
             ("published_per_second", ["type": "number"]),
-        ], required: ["trend", "finished_per_second"], isOpen: true)
+        ], required: ["trend", "finished_per_second"], isOpen: true
+    ).named("Outlook")
 
     static let followStatusRow = Row(
         method: "GET", path: "/v1/status/events", label: "status.events",
@@ -138,7 +146,23 @@ extension APIOperation {
         [
             ("count", JSONSchema.count), ("p50_ms", JSONSchema.count), ("p95_ms", JSONSchema.count),
             ("p99_ms", JSONSchema.count),
-        ], required: ["count", "p50_ms", "p95_ms", "p99_ms"], isOpen: true)
+        ], required: ["count", "p50_ms", "p95_ms", "p99_ms"], isOpen: true
+    ).named("Latency")
+
+    private static let backlog = JSONSchema.object(
+        [
+            ("requests", JSONSchema.count), ("delayed", JSONSchema.count), ("held", JSONSchema.count),
+            ("oldest_ms", JSONSchema.count),
+            (
+                "lanes",
+                JSONSchema.list(
+                    of: JSONSchema.object(
+                        [("lane", JSONSchema.text()), ("requests", JSONSchema.count), ("oldest_ms", JSONSchema.count)],
+                        required: ["lane"], isOpen: true
+                    ).named("LaneBacklog"))
+            ),
+        ], isOpen: true
+    ).named("Backlog")
 
     static let showHistoryRow = Row(
         method: "GET", path: "/v1/history", label: "history",
@@ -153,13 +177,14 @@ extension APIOperation {
             Answer(
                 summary: "The minutes of which something is known, oldest first.",
                 content: list(
+                    "History",
                     of: JSONSchema.object(
                         [
-                            ("at", JSONSchema.moment), ("covered_ms", JSONSchema.count), ("finished", ["type": "object"]),
+                            ("at", JSONSchema.moment), ("covered_ms", JSONSchema.count), ("finished", JSONSchema.counts),
                             ("calls", JSONSchema.count), ("published", JSONSchema.count), ("workers", JSONSchema.count),
-                            ("latency", latency), ("total_ms", ["type": "object"]),
-                            ("backlog", ["type": "object"]),
-                        ], required: ["at", "covered_ms", "finished"], isOpen: true),
+                            ("latency", latency), ("total_ms", JSONSchema.counts), ("backlog", backlog),
+                        ], required: ["at", "covered_ms", "finished"], isOpen: true
+                    ).named("Minute"),
                     example: [
                         [
                             "at": "2026-11-21T17:00:00.000Z", "covered_ms": 60_000, "finished": ["sent": 42_000, "failed": 3],
@@ -175,118 +200,6 @@ extension APIOperation {
                     ["since": "2026-11-21T16:01:00.000Z", "step_ms": 60_000]))
         ], problems: searchProblems)
 
-    // MARK: Replays
-
-    static let listReplaysRow = Row(
-        method: "GET", path: "/v1/replays", label: "replays.list",
-        summary: "Lists plans of this gateway and replays of any, newest first.",
-        access: .key([.read, .replay]), work: .find,
-        parameters: [limitParameter, cursorParameter],
-        answers: [Answer(summary: "A page.", content: list(of: replay, example: [exampleReplay]))], problems: searchProblems)
-
-    static let planReplayRow = Row(
-        method: "POST", path: "/v1/replays", label: "replays.plan",
-        summary: "Plans a replay of failures or of dead letters. Nothing is sent, and what fails later is not in the plan.",
-        access: .key([.replay]), work: .find, bodyLimit: APILimit.requestByteCount, body: planBody,
-        answers: [
-            Answer(status: 201, summary: "The plan, its price and ten samples. Its ETag is needed to run it.", content: plan),
-            Answer(status: 202, summary: "It takes longer; Location has it.", content: plan),
-        ],
-        problems: searchProblems + [
-            Problem(status: 403, codes: [.forbiddenTenant, .forbiddenSource]),
-            Problem(status: 422, codes: [.invalidRequest, .tooManyMatches]),
-            Problem(status: 501, codes: [.notConfigured]),
-        ])
-
-    static let showReplayRow = Row(
-        method: "GET", path: "/v1/replays/{id}", label: "replays.show",
-        summary: "Shows a plan, how far it is, and what became of its requests.",
-        access: .key([.read, .replay]), work: .act,
-        parameters: [
-            replayIDParameter,
-            Parameter(
-                name: "results", schema: JSONSchema.boolean,
-                summary: "Counts the results of its requests, also where that takes a search.", example: "true"),
-            Parameter(
-                name: "rate", schema: JSONSchema.integer(1...1_000_000),
-                summary: "Requests a second, for its price; its own by default.",
-                example: "500"),
-        ], answers: [Answer(summary: "The replay.", content: plan)], problems: searchProblems + [notThere])
-
-    static let deletePlanRow = Row(
-        method: "DELETE", path: "/v1/replays/{id}", label: "replays.delete",
-        summary: "Deletes a plan that was never run, or could not be made.",
-        access: .key([.replay]), work: .act, parameters: [replayIDParameter],
-        answers: [Answer(status: 204, summary: "It is deleted.")],
-        problems: searchProblems + [notThere, Problem(status: 409, codes: [.replayRunning, .replayEnded])])
-
-    static let followReplayRow = Row(
-        method: "GET", path: "/v1/replays/{id}/events", label: "replays.events",
-        summary: "Follows a replay until it rests, as server-sent events.",
-        access: .key([.read, .replay]), work: .find, parameters: [replayIDParameter],
-        answers: [
-            Answer(summary: "Events `progress`, and one at the end.", content: events("event: end\nid: end\ndata: {}\n\n")),
-            Answer(status: 204, summary: "Last-Event-ID says that the end was seen."),
-        ], problems: searchProblems + [notThere])
-
-    static let listLeftoversRow = Row(
-        method: "GET", path: "/v1/replays/{id}/leftovers", label: "replays.leftovers",
-        summary: "Lists what the plan and its runs have left, and why, and what no run has come to.",
-        access: .key([.read, .replay]), work: .act,
-        parameters: [replayIDParameter, limitParameter, cursorParameter],
-        answers: [
-            Answer(
-                summary: "A page.",
-                content: list(
-                    of: JSONSchema.object(
-                        [("request_id", JSONSchema.text()), ("origin", JSONSchema.text()), ("left", JSONSchema.text())],
-                        required: ["request_id", "origin", "left"], isOpen: true),
-                    example: [["request_id": "order-4711", "origin": "push.requests.v1:3:12345", "left": "gone"]]))
-        ], problems: searchProblems + [notThere])
-
-    static let runReplayRow = Row(
-        method: "POST", path: "/v1/replays/{id}:run", label: "replays.run", summary: "Runs a plan, or goes on with it.",
-        access: .key([.replay]), work: .act,
-        parameters: [
-            replayIDParameter,
-            Parameter(
-                name: "If-Match", place: .header, schema: JSONSchema.text(), summary: "The ETag of the plan.",
-                example: "\"6b1f0e8d5c37\""),
-        ],
-        body: Content(
-            schema: JSONSchema.input(
-                [
-                    ("reason", JSONSchema.text(1...512).described("In place of the plan's. One of the two is needed.")),
-                    (
-                        "rate",
-                        JSONSchema.integer(1...1_000_000).described(
-                            "Requests a second; those of the run before, or of the plan, by default.")
-                    ),
-                    ("count", JSONSchema.count.described("The number of requests, beyond \(PreparedReplay.unaskedCount).")),
-                ], required: []), example: ["reason": "the hub was down", "rate": 200, "count": 4711], isRequired: false),
-        answers: [Answer(status: 202, summary: "It has begun. GET shows how far it is.", content: plan)],
-        problems: commandProblems + [
-            Problem(status: 403, codes: [.forbiddenTenant]), Problem(status: 409, codes: [.countUnconfirmed]),
-            Problem(status: 412, codes: [.preconditionFailed]), Problem(status: 422, codes: [.invalidRequest]),
-            Problem(status: 428, codes: [.preconditionRequired]),
-            Problem(status: 501, codes: [.notConfigured]),
-        ])
-
-    static let pauseReplayRow = commandRow("pause", "Has the runner pause, wherever it is.")
-    static let resumeReplayRow = commandRow("resume", "Has a paused runner go on.")
-    static let stopReplayRow = commandRow("stop", "Ends a replay for good, or gives up a plan that is being made.")
-
-    private static func commandRow(_ verb: String, _ summary: String) -> Row {
-        Row(
-            method: "POST", path: "/v1/replays/{id}:\(verb)", label: "replays.\(verb)", summary: summary, access: .key([.replay]),
-            work: .act, parameters: [replayIDParameter],
-            body: Content(schema: JSONSchema.object([], required: []), example: [:], isRequired: false),
-            answers: [
-                Answer(summary: "It is done.", content: plan),
-                Answer(status: 202, summary: "The runner was asked, and has not answered yet.", content: plan),
-            ], problems: commandProblems + [Problem(status: 422, codes: [.invalidRequest])])
-    }
-
     // MARK: Parts
 
     static func filterParameter(_ example: String) -> Parameter {
@@ -298,12 +211,14 @@ extension APIOperation {
         Answer(
             summary: "The groups, and what became of them since.",
             content: list(
+                "FailureReport",
                 of: JSONSchema.object(
                     [
                         ("count", JSONSchema.count), ("open", JSONSchema.count), ("code", JSONSchema.text()),
                         ("hub", JSONSchema.text()), ("platforms", JSONSchema.list(of: JSONSchema.text())),
                         ("first_seen", JSONSchema.moment), ("last_seen", JSONSchema.moment), ("remedy", JSONSchema.text()),
-                    ], required: ["count", "open", "code", "first_seen", "last_seen"], isOpen: true),
+                    ], required: ["count", "open", "code", "first_seen", "last_seen"], isOpen: true
+                ).named("FailureGroup"),
                 example: [
                     [
                         "count": 7, "open": 5, "repaired": 2, "code": "hub_throttled", "hub": "shop", "platforms": ["apple"],
@@ -318,23 +233,18 @@ extension APIOperation {
         name: "limit", schema: JSONSchema.integer(1...1000), summary: "The most items; \(APILimit.pageText).", example: "20")
     static let cursorParameter = Parameter(
         name: "cursor", schema: JSONSchema.text(), summary: "Where to go on: `next` of the page before.", example: "0")
-    private static let replayIDParameter = Parameter(
-        name: "id", place: .path, schema: JSONSchema.text(), summary: "The replay's id.",
-        example: "01997c5e-8c00-7a31-9d42-6b1f0e8d5c37")
 
     static let searchProblems = [Problem(status: 503, codes: [.brokerUnavailable])]
-    private static let notThere = Problem(status: 404, codes: [.notFound])
-    private static let commandProblems =
-        searchProblems + [notThere, Problem(status: 409, codes: [.replayRunning, .replayEnded, .replayNotRunning])]
 
     static func list(
-        of item: JSONTree, example: JSONTree, _ members: [(String, JSONTree)] = [], _ examples: JSONTree = [:],
+        _ name: String, of item: JSONTree, example: JSONTree, _ members: [(String, JSONTree)] = [], _ examples: JSONTree = [:],
         optional: [String] = []
     ) -> Content {
         Content(
             schema: JSONSchema.object(
                 [("items", JSONSchema.list(of: item)), ("next", JSONSchema.text())] + members,
-                required: ["items"] + members.map(\.0).filter { !optional.contains($0) }, isOpen: true),
+                required: ["items"] + members.map(\.0).filter { !optional.contains($0) }, isOpen: true
+            ).named(name),
             example: (["items": example] as JSONTree).adding(examples))
     }
 
@@ -342,57 +252,10 @@ extension APIOperation {
         Content(mediaType: "text/event-stream", schema: JSONSchema.text(), example: .text(example))
     }
 
-    private static let searched = JSONSchema.object(extent, required: ["by", "complete"], isOpen: true)
+    private static let searched = JSONSchema.object(extent, required: ["by", "complete"], isOpen: true).named("SearchExtent")
     static let extent = [
         ("by", JSONSchema.words([SearchExtent.Source.index, .scan].map(\.rawValue))), ("since", JSONSchema.moment),
         ("records", JSONSchema.count), ("of", JSONSchema.count), ("complete", JSONSchema.boolean),
     ]
     static let exampleSearch: JSONTree = ["by": "index", "records": 4711, "of": 4711, "complete": true]
-
-    private static let replayMembers =
-        ReplayReport.summarySchema + [
-            ("comment", JSONSchema.text()), ("skipped", JSONSchema.count.deprecated("The difference of next and replayed.")),
-        ]
-    private static let replay = JSONSchema.object(replayMembers, required: ["id", "state"], isOpen: true)
-    private static let exampleReplay: JSONTree = [
-        "id": "01997c5e-8c00-7a31-9d42-6b1f0e8d5c37", "state": "planned", "has_runner": false, "requests": 4711, "next": 0,
-        "replayed": 0, "source": "results", "filter": "error:hub_unavailable state:failed", "reason": "the hub was down",
-        "actor": "shop (key k1)", "rate": 500, "created_at": "2026-11-21T17:00:00.100Z", "skipped": 0,
-    ]
-
-    private static let plan = Content(
-        schema: JSONSchema.object(
-            replayMembers + ReplayReport.planSchema + [
-                ("results", ["type": "object"]), ("problem", ["type": "object"]),
-                ("eligible", JSONSchema.map(of: JSONSchema.count).deprecated("The same as eligible_by_safety.")),
-                ("seconds", JSONSchema.count.deprecated("In place of it: estimated_ms.")),
-            ], required: ["id", "state"], isOpen: true),
-        example: exampleReplay.adding([
-            "mode": "safe", "matched": 4720, "calls": 9422, "estimated_ms": 14_800,
-            "eligible_by_safety": ["safe": 4711, "ambiguous": 0], "left": ["ambiguous": 9], "repairs": [:], "unknown_hubs": [:],
-            "samples": [], "eligible": ["safe": 4711, "ambiguous": 0], "seconds": 15,
-        ]))
-
-    private static let planBody = Content(
-        schema: JSONSchema.input(
-            [
-                ("source", JSONSchema.words(ReplayPlanHeader.Source.allCases.map(\.rawValue)).described("results by default.")),
-                ("filter", JSONSchema.text().described("Which results, as commands take it (page Results).")),
-                ("zone", JSONSchema.text().described("The zone of its times, as of GET /v1/requests.")),
-                (
-                    "mode",
-                    JSONSchema.words(ReplayPlanHeader.Mode.allCases.map(\.rawValue))
-                        .described("Whether sends that may have arrived are repeated; safe by default.")
-                ),
-                ("reason", JSONSchema.text(1...512).described("Not blank. It stands in every new result.")),
-                ("rate", JSONSchema.integer(1...1_000_000).described("Requests a second; 500 by default.")),
-                ("ttl_seconds", JSONSchema.count.described("A new life of the requests.")), ("expires_at", JSONSchema.moment),
-                ("set", JSONSchema.list(of: JSONSchema.text()).described("Changes, such as hub=other (page Replay).")),
-                ("limit", JSONSchema.count.described("The most requests; 1,000,000 by default.")),
-                ("since", JSONSchema.text()), ("until", JSONSchema.text()),
-                ("codes", JSONSchema.list(of: JSONSchema.text()).described("Of dead letters: their codes.")),
-                ("places", JSONSchema.list(of: JSONSchema.text()).described("Of dead letters: their ids.")),
-                ("value", JSONTree.members([]).described("Of one dead letter: what is published in its place.")),
-            ], required: ["reason"]),
-        example: ["filter": "error:hub_unavailable since:1h", "reason": "the hub was down"])
 }

@@ -24,10 +24,11 @@ extension APIOperation {
                                 JSONSchema.list(
                                     of: JSONSchema.object(
                                         [("offset", JSONSchema.count), ("fault", JSONSchema.text())],
-                                        required: ["offset", "fault"],
-                                        isOpen: true))
+                                        required: ["offset", "fault"], isOpen: true
+                                    ).named("FaultyOrder"))
                             ),
-                        ], required: ["items", "faulty"], isOpen: true),
+                        ], required: ["items", "faulty"], isOpen: true
+                    ).named("OrderList"),
                     example: ["items": [exampleHold], "faulty": []]))
         ], problems: orderProblems)
 
@@ -39,7 +40,7 @@ extension APIOperation {
         body: Content(
             schema: JSONSchema.input(
                 [
-                    ("kind", JSONSchema.words(["hold", "limit"]).described("hold by default.")),
+                    ("kind", JSONSchema.words(["hold", "limit"]).named("HoldKind").described("hold by default.")),
                     (
                         "calls_per_second",
                         JSONSchema.integer(Int64(OrderRecord.limits.lowerBound)...Int64(OrderRecord.limits.upperBound)).described(
@@ -48,7 +49,8 @@ extension APIOperation {
                     ("scope", scope), ("reason", reason),
                     ("until", JSONSchema.moment.described("At most 7 days from now.")),
                     ("for_seconds", JSONSchema.integer(1...OrderRecord.longest / 1000).described("In place of until.")),
-                ], required: ["scope", "reason"]),
+                ], required: ["scope", "reason"]
+            ).named("NewHold"),
             example: ["scope": ["tenant": "acme"], "reason": "floods the hub", "for_seconds": 600]),
         answers: [
             Answer(
@@ -64,8 +66,8 @@ extension APIOperation {
                 name: "id", place: .path, schema: JSONSchema.text(), summary: "The order's id.", example: "h-7kq2m9xw4rtd8vnp")
         ],
         body: Content(
-            schema: JSONSchema.input([("reason", reason)], required: []), example: ["reason": "the tenant has stopped"],
-            isRequired: false),
+            schema: JSONSchema.input([("reason", reason)], required: []).named("HoldRelease"),
+            example: ["reason": "the tenant has stopped"], isRequired: false),
         answers: [
             Answer(
                 summary: "It is released.",
@@ -90,20 +92,23 @@ extension APIOperation {
                     ("since", JSONSchema.moment.described("What was published before is not meant.")),
                     ("since_seconds", JSONSchema.count.described("In place of since.")),
                     ("dry_run", JSONSchema.boolean.described("Counts, and cancels nothing; false by default.")),
-                ], required: ["scope"]),
+                ], required: ["scope"]
+            ).named("ScopeCancellation"),
             example: ["scope": ["labels": ["campaign": "sale"]], "since_seconds": 600, "reason": "wrong text", "dry_run": false]),
         answers: [
             Answer(
                 summary: "A dry run: what it would concern.",
                 content: Content(
                     schema: JSONSchema.object(
-                        [("dry_run", JSONSchema.boolean), ("counts", counts)], required: ["dry_run", "counts"], isOpen: true),
+                        [("dry_run", JSONSchema.boolean), ("counts", counts)], required: ["dry_run", "counts"], isOpen: true
+                    ).named("ScopeCancellationTrial"),
                     example: ["dry_run": true, "counts": exampleCounts])),
             Answer(
                 status: 202, summary: "The cancellation is given. Results say what it came in time for.",
                 content: Content(
                     schema: JSONSchema.object(
-                        [("order", order), ("counts", counts)], required: ["order", "counts"], isOpen: true),
+                        [("order", order), ("counts", counts)], required: ["order", "counts"], isOpen: true
+                    ).named("ScopeCancellationGiven"),
                     example: ["order": exampleCancellation, "counts": exampleCounts])),
         ], problems: orderProblems + writeProblems + [foreign])
 
@@ -124,17 +129,26 @@ extension APIOperation {
         [
             ("everything", JSONSchema.boolean), ("hub", JSONSchema.text()), ("tenant", JSONSchema.text()),
             ("source", JSONSchema.text()), ("lane", JSONSchema.words(["high", "normal", "bulk", "own"])),
-            ("request", JSONSchema.text()), ("user", JSONSchema.text()), ("labels", ["type": "object"]),
-        ], required: [], isOpen: true)
+            ("request", JSONSchema.text()), ("user", JSONSchema.text()),
+            ("labels", JSONSchema.map(of: JSONSchema.text()).named("ScopeLabels")),
+        ], required: [], isOpen: true
+    ).named("Scope")
 
     private static let order = JSONSchema.object(
         [
             ("id", JSONSchema.text()), ("kind", JSONSchema.words(["hold", "limit", "cancel"])),
             ("calls_per_second", JSONSchema.count), ("scope", scope), ("reason", JSONSchema.text()), ("by", JSONSchema.text()),
             ("published_from", JSONSchema.moment), ("since", JSONSchema.moment), ("until", JSONSchema.moment),
-            ("released", ["type": "object"]), ("state", JSONSchema.words(["standing", "ended", "released"])),
+            (
+                "released",
+                JSONSchema.object(
+                    [("by", JSONSchema.text()), ("at", JSONSchema.moment), ("reason", JSONSchema.text())],
+                    required: ["by", "at"], isOpen: true
+                ).named("Release")
+            ), ("state", JSONSchema.words(["standing", "ended", "released"])),
             ("text", JSONSchema.text()), ("seconds_left", JSONSchema.count),
-        ], required: ["id", "kind", "scope", "reason", "by", "since", "until", "state", "text", "seconds_left"], isOpen: true)
+        ], required: ["id", "kind", "scope", "reason", "by", "since", "until", "state", "text", "seconds_left"], isOpen: true
+    ).named("Order")
 
     private static let exampleHold = exampleOrder.adding(["state": "standing", "seconds_left": 600])
 
@@ -153,7 +167,8 @@ extension APIOperation {
         [
             ("waiting", JSONSchema.count), ("running", JSONSchema.count), ("delayed", JSONSchema.count),
             ("sent", JSONSchema.count), ("other", JSONSchema.count), ("complete", JSONSchema.boolean),
-        ], required: ["waiting", "running", "delayed", "sent", "other", "complete"], isOpen: true)
+        ], required: ["waiting", "running", "delayed", "sent", "other", "complete"], isOpen: true
+    ).named("ScopeCounts")
     private static let exampleCounts: JSONTree = [
         "waiting": 700, "running": 12, "delayed": 3, "sent": 300, "other": 0, "complete": true,
     ]

@@ -10,10 +10,21 @@ extension APIOperation {
         access: .key([.publish]),
         parameters: [idempotencyParameter, preferParameter],
         body: Content(
-            schema: MessageSchema.request.body, example: exampleRequest),
+            schema: MessageSchema.request.body, example: exampleRequest,
+            alternatives: [
+                event,
+                // Without a schema: openapi-python-client cannot tell a list from another body.
+                Content(mediaType: "application/cloudevents-batch+json", schema: [:], example: [event.example]),
+            ]),
         answers: [
-            Answer(status: 202, summary: "Kafka has the request.", content: accepted),
-            Answer(status: 200, summary: "With Prefer: wait, the request has ended.", content: shown),
+            Answer(
+                status: 202, summary: "Kafka has the request. Of a batch of events, items has the verdict on each.",
+                content: Content(
+                    schema: (["oneOf": [accepted.schema, verdicts.schema]] as JSONTree).named("Published"),
+                    example: accepted.example), headers: [.location, .replayed, .preferenceApplied]),
+            Answer(
+                status: 200, summary: "With Prefer: wait, the request has ended.", content: shown,
+                headers: [.location, .entityTag, .replayed, .preferenceApplied]),
         ],
         problems: publishProblems)
 
@@ -25,17 +36,22 @@ extension APIOperation {
         body: Content(
             schema: JSONSchema.object(
                 [("requests", JSONSchema.list(of: MessageSchema.request.body, count: 1...APILimit.batchCount))],
-                required: ["requests"]),
-            example: ["requests": [exampleRequest]]),
+                required: ["requests"]
+            ).named("Batch"),
+            example: ["requests": [exampleRequest]],
+            alternatives: [lines("{\"audience\": {\"users\": [\"alice\"]}, \"message\": {\"title\": \"Order shipped\"}}\n")]),
         answers: [
-            Answer(status: 202, summary: "Kafka has at least one of them; items has the verdict on each.", content: verdicts)
+            Answer(
+                status: 202, summary: "Kafka has at least one of them; items has the verdict on each.", content: verdicts,
+                headers: [.replayed])
         ],
         problems: publishProblems)
 
     static let explainRow = Row(
         method: "POST", path: "/v1/requests:explain", label: "requests.explain",
         summary: "Says what a request would become, as `pushfan explain` does; nothing is written.",
-        access: .key([.publish]), body: Content(schema: MessageSchema.request.body, example: exampleRequest),
+        access: .key([.publish]),
+        body: Content(schema: MessageSchema.request.body, example: exampleRequest, alternatives: [event]),
         answers: [
             Answer(summary: "The calls that a worker would make, or error with why it would make none.", content: explained)
         ], problems: contentProblems)
@@ -46,11 +62,15 @@ extension APIOperation {
         parameters: [
             requestIDParameter, atParameter, timeParameter, waitParameter, untilParameter, preferParameter, lifeParameter,
             payloadParameter,
-            verdictZoneParameter,
+            verdictZoneParameter, knownTagParameter,
         ],
         answers: [
-            Answer(summary: "The request as it is now, and its result if it has ended.", content: shown),
-            Answer(status: 304, summary: "It has ended, and If-None-Match names that state."),
+            Answer(
+                summary: "The request as it is now, and its result if it has ended.", content: shown,
+                headers: [.entityTag, .preferenceApplied]),
+            Answer(
+                status: 304, summary: "It has ended, and If-None-Match names that state.",
+                headers: [.entityTag, .preferenceApplied]),
         ],
         problems: lookupProblems + [Problem(status: 503, codes: [.brokerUnavailable])])
 
@@ -71,9 +91,20 @@ extension APIOperation {
         summary: "Cancels a request of the caller, or with the scope operate one of others.", access: .key([.publish, .operate]),
         parameters: [requestIDParameter, atParameter, timeParameter],
         body: Content(
-            schema: JSONSchema.input([("reason", JSONSchema.text())], required: []), example: ["reason": "wrong audience"],
-            isRequired: false),
-        answers: [Answer(status: 202, summary: "Kafka has the cancellation; the result says whether it came in time.")],
+            schema: JSONSchema.input([("reason", JSONSchema.text())], required: []).named("Cancellation"),
+            example: ["reason": "wrong audience"], isRequired: false),
+        answers: [
+            Answer(
+                status: 202, summary: "Kafka has the cancellation; the result says whether it came in time.",
+                content: Content(
+                    schema: JSONSchema.object(
+                        [
+                            ("id", JSONSchema.text()), ("state", ["type": "string", "const": "cancelling"]),
+                            ("cancelled_at", JSONSchema.moment),
+                        ], required: ["id", "state", "cancelled_at"], isOpen: true
+                    ).named("Cancelling"),
+                    example: ["id": "order-4711", "state": "cancelling", "cancelled_at": "2026-11-21T17:00:00.100Z"]))
+        ],
         problems: lookupProblems + kafkaProblems + [
             Problem(status: 422, codes: [.invalidRequest]), Problem(status: 504, codes: [.ackUnknown]),
         ])
@@ -107,7 +138,7 @@ extension APIOperation {
         summary: "The time of that record, as Location has it: another one there is not meant.",
         example: "1795280400100")
     private static let waitParameter = Parameter(
-        name: "wait", schema: JSONSchema.text(pattern: "^([0-9]+|outcome)$"),
+        name: "wait", schema: JSONSchema.text(pattern: "^([0-9]+|outcome)?$"),
         summary: "Seconds to wait for the result; more than \(APILimit.wait) are cut, and Preference-Applied says so. "
             + "outcome waits \(APILimit.wait) s for the outcome.",
         example: "30")
@@ -135,39 +166,46 @@ extension APIOperation {
         [
             ("id", JSONSchema.text()), ("reason", JSONSchema.text()), ("by", JSONSchema.text()), ("from", JSONSchema.moment),
             ("to", ["type": ["string", "null"]]),
-        ], required: ["id", "reason", "by", "from", "to"], isOpen: true)
+        ], required: ["id", "reason", "by", "from", "to"], isOpen: true
+    ).named("HeldSpan")
 
     private static let lifeSchema = JSONSchema.object(
         [
             ("results", JSONSchema.list(of: MessageSchema.result.body)),
             ("replays", JSONSchema.list(of: MessageSchema.result.body)),
             ("state", JSONSchema.text()), ("final", JSONSchema.boolean), ("duplicates", JSONSchema.count),
-        ], required: ["results", "replays", "final", "duplicates"], isOpen: true)
+        ], required: ["results", "replays", "final", "duplicates"], isOpen: true
+    ).named("RequestLife")
 
     private static let whereaboutsSchema = JSONSchema.object(
         [
             ("state", JSONSchema.words(RequestWhereabouts.State.allCases.map(\.rawValue))),
             ("parts", parts),
-        ], required: ["state"], isOpen: true)
+        ], required: ["state"], isOpen: true
+    ).named("Whereabouts")
 
     static let parts = JSONSchema.object(
-        [("count", JSONSchema.count), ("ended", JSONSchema.count)], required: ["ended"], isOpen: true)
+        [("count", JSONSchema.count), ("ended", JSONSchema.count)], required: ["ended"], isOpen: true
+    ).named("EndedParts")
 
     private static let verdictSchema = JSONSchema.object(
         [
             ("code", JSONSchema.words(Verdict.Code.allCases.map(\.rawValue))), ("text", JSONSchema.text()),
             ("reason", JSONSchema.text()),
-        ], required: ["code", "text"], isOpen: true)
+        ], required: ["code", "text"], isOpen: true
+    ).named("Verdict")
 
-    private static let audienceSchema = JSONSchema.object(
+    static let audienceSummary = JSONSchema.object(
         [
             ("kind", JSONSchema.words(AudienceSummary.Kind.allCases.map(\.rawValue))), ("count", JSONSchema.count),
             ("names", JSONSchema.list(of: JSONSchema.text())), ("text", JSONSchema.text()),
-        ], required: ["kind", "count", "text"], isOpen: true)
+        ], required: ["kind", "count"], isOpen: true
+    ).named("AudienceSummary")
 
     private static let twinSchema = JSONSchema.object(
         [("id", JSONSchema.text()), ("published_at", JSONSchema.moment), ("state", JSONSchema.text())],
-        required: ["id", "published_at", "state"], isOpen: true)
+        required: ["id", "published_at", "state"], isOpen: true
+    ).named("Twin")
 
     private static var shown: Content {
         Content(
@@ -187,14 +225,16 @@ extension APIOperation {
                         JSONSchema.boolean.described("Its id was published more than once; the result is that of the first.")
                     ),
                     ("result", MessageSchema.result.body), ("life", lifeSchema), ("whereabouts", whereaboutsSchema),
-                    ("request", ["type": "object"]), ("held", JSONSchema.list(of: heldSchema)), ("verdict", verdictSchema),
-                    ("to", audienceSchema), ("title", JSONSchema.text().described("Needs the scope read:payload.")),
+                    ("request", (["type": "object"] as JSONTree).named("PublishedRequest")),
+                    ("held", JSONSchema.list(of: heldSchema)), ("verdict", verdictSchema),
+                    ("to", audienceSummary), ("title", JSONSchema.text().described("Needs the scope read:payload.")),
                     (
                         "twins",
                         JSONSchema.list(of: twinSchema)
                             .described("Others with this title to the same person within a minute, no replays; with ?life=true.")
                     ),
-                ], required: ["id", "state", "accepted_at"], isOpen: true),
+                ], required: ["id", "state", "accepted_at"], isOpen: true
+            ).named("RequestStatus"),
             example: [
                 "id": "order-4711", "state": "accepted", "topic": "push.requests.v1", "partition": 3, "offset": "12345",
                 "accepted_at": "2026-11-21T17:00:00.100Z",
@@ -205,14 +245,32 @@ extension APIOperation {
         Content(
             schema: JSONSchema.object(
                 [
-                    ("id", JSONSchema.text()), ("state", ["const": "accepted"]), ("topic", JSONSchema.text()),
+                    ("id", JSONSchema.text()), ("state", ["type": "string", "const": "accepted"]), ("topic", JSONSchema.text()),
                     ("partition", JSONSchema.count), ("offset", JSONSchema.text(pattern: "^[0-9]+$")),
                     ("accepted_at", JSONSchema.moment), ("expires_at", JSONSchema.moment),
-                ], required: ["id", "state", "topic", "partition", "accepted_at"], isOpen: true),
+                ], required: ["id", "state", "topic", "partition", "accepted_at"], isOpen: true
+            ).named("Accepted"),
             example: [
                 "id": "01890a5d-ac96-774b-bcce-b302099a8057", "state": "accepted", "topic": "push.requests.v1", "partition": 3,
                 "offset": "12345", "accepted_at": "2026-11-21T17:00:00.100Z",
             ])
+    }
+
+    private static let event = Content(
+        mediaType: "application/cloudevents+json",
+        schema: JSONSchema.object(
+            [
+                ("specversion", ["type": "string", "const": "1.0"]), ("id", JSONSchema.text()),
+                ("source", JSONSchema.text()), ("type", JSONSchema.text()), ("data", MessageSchema.request.body),
+            ], required: ["specversion", "id", "source", "type", "data"], isOpen: true
+        ).named("RequestEvent"),
+        example: [
+            "specversion": "1.0", "id": "order-4711", "source": "/shop", "type": "push.request.v1", "data": exampleRequest,
+        ])
+
+    /// A JSON value on each line.
+    static func lines(_ example: String) -> Content {
+        Content(mediaType: "application/x-ndjson", schema: JSONSchema.text(), example: .text(example))
     }
 
     private static let exampleRequest: JSONTree = [
@@ -225,12 +283,14 @@ extension APIOperation {
                 ("index", JSONSchema.count), ("status", JSONSchema.integer(200...599)), ("id", JSONSchema.text()),
                 ("topic", JSONSchema.text()), ("location", JSONSchema.text()),
                 ("partition", JSONSchema.count), ("offset", JSONSchema.text(pattern: "^[0-9]+$")), ("code", JSONSchema.text()),
-                ("detail", JSONSchema.text()), ("retry", JSONSchema.words(APIProblem.Retry.allCases.map(\.rawValue))),
-            ], required: ["index", "status"], isOpen: true)
+                ("detail", JSONSchema.text()), ("retry", Problem.retry), ("errors", JSONSchema.list(of: Problem.fault)),
+            ], required: ["index", "status"], isOpen: true
+        ).named("BatchItem")
         return Content(
             schema: JSONSchema.object(
                 [("accepted", JSONSchema.count), ("refused", JSONSchema.count), ("items", JSONSchema.list(of: verdict))],
-                required: ["accepted", "refused", "items"], isOpen: true),
+                required: ["accepted", "refused", "items"], isOpen: true
+            ).named("BatchVerdicts"),
             example: [
                 "accepted": 1, "refused": 1,
                 "items": [
@@ -254,16 +314,19 @@ extension APIOperation {
                 ("request_line", JSONSchema.text()), ("headers", JSONSchema.list(of: JSONSchema.text())),
                 ("body", JSONSchema.text()), ("body_bytes", JSONSchema.count), ("body_bytes_allowed", JSONSchema.count),
             ], required: ["platform", "part", "audience", "request_line", "headers", "body", "body_bytes", "body_bytes_allowed"],
-            isOpen: true)
+            isOpen: true
+        ).named("ExplainedCall")
         let plan = JSONSchema.object(
             [
                 ("calls", JSONSchema.count), ("parts", JSONSchema.count), ("bytes", JSONSchema.count),
                 ("calls_at_once", JSONSchema.count), ("calls_per_second", JSONSchema.count), ("estimated_ms", JSONSchema.count),
                 ("may_reach_twice", JSONSchema.boolean),
-            ], required: ["calls", "bytes", "calls_at_once", "estimated_ms", "may_reach_twice"], isOpen: true)
+            ], required: ["calls", "bytes", "calls_at_once", "estimated_ms", "may_reach_twice"], isOpen: true
+        ).named("ExplainedPlan")
         let error = JSONSchema.object(
             [("code", JSONSchema.text()), ("pointer", JSONSchema.text()), ("message", JSONSchema.text())],
-            required: ["code", "pointer", "message"], isOpen: true)
+            required: ["code", "pointer", "message"], isOpen: true
+        ).named("ExplainedError")
         return Content(
             schema: JSONSchema.object(
                 [
@@ -272,7 +335,8 @@ extension APIOperation {
                     ("expires_at", JSONSchema.moment), ("hub", JSONSchema.text()),
                     ("hubs", JSONSchema.list(of: JSONSchema.text())), ("plan", plan), ("calls", JSONSchema.list(of: call)),
                     ("notes", JSONSchema.list(of: JSONSchema.text())), ("error", error),
-                ], required: ["lane", "topic"], isOpen: true),
+                ], required: ["lane", "topic"], isOpen: true
+            ).named("Explanation"),
             example: exampleReport)
     }
 

@@ -27,7 +27,8 @@ extension APIOperation {
             schema: JSONSchema.input(
                 ["filter", "zone", "from", "to", "times"].map { ($0, JSONSchema.text()) } + [
                     ("limit", JSONSchema.integer(1...500)), ("cursor", JSONSchema.text()),
-                ], required: []),
+                ], required: []
+            ).named("RequestSearch"),
             example: ["filter": "state:failed since:1h", "limit": 20], isRequired: false),
         answers: [requestPage], problems: searchProblems + [Problem(status: 422, codes: [.invalidRequest])])
 
@@ -43,17 +44,18 @@ extension APIOperation {
         Answer(
             summary: "A page, how far it was searched and how the filter was read, and the cursor of the next one.",
             content: list(
-                of: row, example: [],
+                "RequestPage", of: row, example: [],
                 [
                     (
                         "possible",
                         JSONSchema.object(
                             [("items", JSONSchema.list(of: row)), ("more", JSONSchema.boolean)], required: ["items", "more"],
                             isOpen: true
-                        ).described("Sends by tag or to all that may have reached whom the filter seeks. On a first page alone.")
+                        ).named("PossibleRequests").described(
+                            "Sends by tag or to all that may have reached whom the filter seeks. On a first page alone.")
                     ), ("searched", searched),
                 ], ["searched": exampleSearch.adding(["order": "finished", "zone": "UTC", "read_as": "state:failed"])],
-                optional: ["possible"]))
+                optional: ["possible"]), headers: [.link])
     }
 
     private static let searched = JSONSchema.object(
@@ -64,7 +66,8 @@ extension APIOperation {
                     .described("By publication, or by results where the filter asks for what results alone have.")
             ), ("from", JSONSchema.moment), ("to", JSONSchema.moment), ("zone", JSONSchema.text()),
             ("read_as", JSONSchema.text().described("The filter as it was understood, with whole moments in UTC.")),
-        ], required: ["by", "complete", "order", "zone", "read_as"], isOpen: true)
+        ], required: ["by", "complete", "order", "zone", "read_as"], isOpen: true
+    ).named("RequestSearchExtent")
 
     private static let row = JSONSchema.object(
         [
@@ -79,16 +82,12 @@ extension APIOperation {
             ),
             (
                 "to",
-                JSONSchema.object(
-                    [
-                        ("kind", JSONSchema.words(AudienceSummary.Kind.allCases.map(\.rawValue))), ("count", JSONSchema.count),
-                        ("names", JSONSchema.list(of: JSONSchema.text())), ("text", JSONSchema.text()),
-                    ], required: ["kind", "count"], isOpen: true
-                ).described("Names of users and installations need read:payload, unless the filter gave them.")
-            ), ("title", JSONSchema.text().described("Needs read:payload.")), ("labels", ["type": "object"]),
+                audienceSummary.described("Names of users and installations need read:payload, unless the filter gave them.")
+            ), ("title", JSONSchema.text().described("Needs read:payload.")), ("labels", RequestReader.labels),
             ("tenant", JSONSchema.text()), ("source", JSONSchema.text()), ("hub", JSONSchema.text()),
             ("match", JSONSchema.words(["named", "possible"])), ("whole", JSONSchema.text()), ("due", JSONSchema.moment),
             ("parts", parts), ("topic", JSONSchema.text()), ("partition", JSONSchema.count), ("offset", JSONSchema.text()),
             ("result", MessageSchema.result.body),
-        ], required: ["id", "state", "published_at"], isOpen: true)
+        ], required: ["id", "state", "published_at"], isOpen: true
+    ).named("RequestRow")
 }

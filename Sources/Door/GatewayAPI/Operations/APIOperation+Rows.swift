@@ -47,7 +47,8 @@ extension APIOperation {
                         JSONSchema.list(of: JSONSchema.text(1...120))
                             .described("At most \(TagRules.maximumCount) besides the user's own.")
                     ),
-                ], required: ["Platform", "Handle"], isOpen: true),
+                ], required: ["Platform", "Handle"], isOpen: true
+            ).named("Registration"),
             example: ["Platform": "apns", "Handle": .text(exampleHandle), "Tags": ["World"]]),
         answers: [Answer(summary: "The device is registered.")],
         problems: [Problem(status: 404, codes: [.notFound])] + hubProblems)
@@ -65,7 +66,7 @@ extension APIOperation {
                 name: "pns", schema: JSONSchema.words(platforms.filter { $0 != "browser" }),
                 summary: "The platform, in any case; together with to_tag.", example: "apns"),
             Parameter(
-                name: "to_tag", schema: JSONSchema.text(1...UserName.maximumByteCount),
+                name: "to_tag", schema: JSONSchema.text(0...UserName.maximumByteCount),
                 summary: "The user's name; without it the caller.", example: "alice"),
             Parameter(
                 name: "secure", schema: JSONSchema.boolean, summary: "The push carries an id, and the app fetches the text.",
@@ -91,7 +92,8 @@ extension APIOperation {
             Answer(
                 summary: "The text.",
                 content: Content(
-                    schema: JSONSchema.object([("Payload", JSONSchema.text())], required: ["Payload"], isOpen: true),
+                    schema: JSONSchema.object([("Payload", JSONSchema.text())], required: ["Payload"], isOpen: true)
+                        .named("SecureText"),
                     example: ["Payload": "From bob: Lunch?"]))
         ],
         problems: [
@@ -101,13 +103,14 @@ extension APIOperation {
 
     static let openAPIRow = Row(
         method: "GET", path: "/v1/openapi.json", label: "openapi", summary: "Describes these routes for programs.",
-        access: .anyone,
+        access: .anyone, parameters: [knownTagParameter],
         answers: [
             Answer(
                 summary: "An OpenAPI 3.1 document.",
                 content: Content(
-                    schema: ["type": "object", "required": ["openapi"]], example: ["openapi": .text(openAPIVersion)])),
-            Answer(status: 304, summary: "It is still the one of If-None-Match."),
+                    schema: (["type": "object", "required": ["openapi"]] as JSONTree).named("OpenAPIDocument"),
+                    example: ["openapi": .text(openAPIVersion)]), headers: [.entityTag]),
+            Answer(status: 304, summary: "It is still the one of If-None-Match.", headers: [.entityTag]),
         ])
 
     static let showPageRow = pageRow("GET", path: "/ui", label: "page", summary: "Shows the page.")
@@ -133,20 +136,25 @@ extension APIOperation {
         name: "id", place: .path, schema: JSONSchema.text(), summary: "The id that POST /api/register gave.",
         example: exampleID)
 
+    static let knownTagParameter = Parameter(
+        name: "If-None-Match", place: .header, schema: JSONSchema.text(), summary: "The ETag of what the caller has.",
+        example: "\"6b1f0e8d5c37\"")
+
     /// A call to the hub failed.
     static let hubProblems = [500, 502, 503].map { Problem(status: $0, hasResultCodes: true) }
 
     private static var sent: Content {
         let call = JSONSchema.object(
-            [("platform", JSONSchema.text()), ("code", JSONSchema.words(ErrorCode.allCases.map(\.rawValue)))],
-            required: ["platform", "code"], isOpen: true)
+            [("platform", JSONSchema.text()), ("code", JSONSchema.errorCode)], required: ["platform", "code"], isOpen: true
+        ).named("UnsentCall")
         return Content(
             schema: JSONSchema.object(
                 [
                     ("request_id", JSONSchema.text()),
                     ("state", JSONSchema.words([ResultState.sent, .partial, .duplicate].map(\.rawValue))),
                     ("calls", JSONSchema.list(of: call).described("Those that were refused, or that nothing good is known of.")),
-                ], required: ["request_id", "state"], isOpen: true),
+                ], required: ["request_id", "state"], isOpen: true
+            ).named("SentText"),
             example: ["request_id": "01890a5d-ac96-774b-bcce-b302099a8057", "state": "sent"])
     }
 }

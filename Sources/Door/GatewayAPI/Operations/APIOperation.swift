@@ -254,15 +254,20 @@ extension APIOperation {
     /// A body, or what an answer has.
     package struct Content: Sendable {
         package var mediaType = "application/json"
+        /// Empty where there is an example alone.
         package let schema: JSONTree
         package let example: JSONTree
         package var isRequired = true
+        /// The same in other media types.
+        package var alternatives: [Content] = []
     }
 
     package struct Answer: Sendable {
         package var status = 200
         package let summary: String
         package var content: Content?
+        /// The header fields that it can have, beside those of any answer.
+        package var headers: [AnswerHeader] = []
     }
 
     package struct Problem: Sendable, Equatable {
@@ -283,6 +288,7 @@ extension APIOperation.Row {
         if access != .anyone {
             all += [.init(status: 401, codes: [.unauthorized]), .init(status: 429, codes: [.tooManySignIns])]
         }
+        if access == .user { all.append(.init(status: 403, codes: [.forbiddenScope])) }
         if access.isOfKeys {
             var isTenantsRefused = access == .device
             if case .key(_, allTenants: true) = access { isTenantsRefused = true }

@@ -56,11 +56,12 @@ struct LookupQuery: Sendable, Equatable {
             // A name that this machine does not know: the verdict says that its moments are in UTC.
             zone = LocalZone(named: text) ?? .utc
         }
+        let time = try Self.time(in: query)
         if let text = query["at"] {
             guard let found = Self.place(text) else {
                 throw .invalid("at must be TOPIC/PARTITION/OFFSET, as Location has it.")
             }
-            place = RequestPlace(record: found, time: try Self.time(in: query))
+            place = RequestPlace(record: found, time: time)
         }
     }
 

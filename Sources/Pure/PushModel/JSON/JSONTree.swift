@@ -39,7 +39,10 @@ public enum JSONTree: Sendable, Equatable {
         return .object(mine + more)
     }
 
-    /// The value as JSON on several lines, two blanks for each level and a line end behind it.
+    /// The most bytes of a line that could be several.
+    private static let lineLength = 120
+
+    /// The value as JSON with a line end behind it. Long values with parts inside have several lines, with two blanks for each level.
     public var json: [UInt8] {
         var json = ByteWriter(capacity: 32 << 10)
         append(to: &json, level: 0)
@@ -47,38 +50,57 @@ public enum JSONTree: Sendable, Equatable {
         return json.bytes
     }
 
-    private func append(to json: inout ByteWriter, level: Int) {
+    /// The parts with their names, and the bracket before and behind them. Nil for a value without parts.
+    private var inside: (opening: StaticString, parts: [(name: String?, value: JSONTree)], closing: StaticString)? {
         switch self {
-        case .text(let text): json.append(json: text)
-        case .number(let number): json.append(decimal: number)
-        case .bool(let value): json.append(value ? "true" : "false")
-        case .null: json.append("null")
-        case .array(let elements):
-            Self.append("[", parts: elements, closing: "]", to: &json, level: level) { $0.append(to: &$1, level: level + 1) }
-        case .object(let members):
-            Self.append("{", parts: members, closing: "}", to: &json, level: level) {
-                $1.append(json: $0.name)
-                $1.append(": ")
-                $0.value.append(to: &$1, level: level + 1)
-            }
+        case .array(let elements): ("[", elements.map { (nil, $0) }, "]")
+        case .object(let members): ("{", members.map { ($0.name, $0.value) }, "}")
+        case .text, .number, .bool, .null: nil
         }
     }
 
-    private static func append<Part>(
-        _ opening: StaticString, parts: [Part], closing: StaticString, to json: inout ByteWriter, level: Int,
-        append: (Part, inout ByteWriter) -> Void
-    ) {
+    private func append(to json: inout ByteWriter, level: Int) {
+        switch self {
+        case .text(let text): return json.append(json: text)
+        case .number(let number): return json.append(decimal: number)
+        case .bool(let value): return json.append(value ? "true" : "false")
+        case .null: return json.append("null")
+        case .array, .object: break
+        }
+        guard let (opening, parts, closing) = inside else { return }
+        var line = ByteWriter()
+        append(toLine: &line)
+        guard line.count > Self.lineLength, parts.contains(where: { $0.value.inside?.parts.isEmpty == false }) else {
+            return json.append(line)
+        }
         json.append(opening)
         for (index, part) in parts.enumerated() {
             json.append(index == 0 ? "\n" : ",\n")
             json.append(String(repeating: "  ", count: level + 1))
-            append(part, &json)
+            if let name = part.name { json.append(name: name) }
+            part.value.append(to: &json, level: level + 1)
         }
-        if !parts.isEmpty {
-            json.append("\n")
-            json.append(String(repeating: "  ", count: level))
+        json.append("\n")
+        json.append(String(repeating: "  ", count: level))
+        json.append(closing)
+    }
+
+    private func append(toLine json: inout ByteWriter) {
+        guard let (opening, parts, closing) = inside else { return append(to: &json, level: 0) }
+        json.append(opening)
+        for (index, part) in parts.enumerated() {
+            if index > 0 { json.append(", ") }
+            if let name = part.name { json.append(name: name) }
+            part.value.append(toLine: &json)
         }
         json.append(closing)
+    }
+}
+
+extension ByteWriter {
+    fileprivate mutating func append(name: String) {
+        append(json: name)
+        append(": ")
     }
 }
 

@@ -25,11 +25,20 @@ public enum JSONSchema {
         ["type": "integer", "minimum": .number(range.lowerBound), "maximum": .number(range.upperBound)]
     }
 
+    /// The version of requests and results.
+    static let version: JSONTree = ["type": "integer", "const": 1]
+
     /// A whole number that is not negative.
     public static let count: JSONTree = ["type": "integer", "minimum": 0]
 
+    /// Numbers that are not negative, by words.
+    public static let counts = map(of: count).named("Counts")
+
     /// True or false.
     public static let boolean: JSONTree = ["type": "boolean"]
+
+    /// The code of an error in a result.
+    public static let errorCode = words(ErrorCode.allCases.map(\.rawValue)).named("ErrorCode")
 
     /// A moment (RFC 3339).
     public static let moment: JSONTree = ["type": "string", "format": "date-time"]
@@ -80,6 +89,9 @@ public enum JSONSchema {
             properties.map { ($0, required.contains($0) ? $1 : $1.orNull) }, required: required, isOpen: isOpen)
     }
 
+    /// A condition on a value. Programs that generate types make some of `anyOf` and `oneOf`, and pass over `not`. So it stands behind two.
+    static func condition(_ condition: JSONTree) -> JSONTree { ["not": ["not": condition]] }
+
     /// Says that an object has the member `name`, and that it is set.
     static func isSet(_ name: String) -> JSONTree {
         let value: JSONTree = ["not": ["type": "null"]]
@@ -114,6 +126,9 @@ public enum JSONSchema {
 }
 
 extension JSONTree {
+    /// The schema under a name, by which programs that generate types call it. No other schema has it.
+    public func named(_ name: String) -> JSONTree { (["title": .text(name)] as JSONTree).adding(self) }
+
     /// The schema with a sentence for readers.
     public func described(_ text: String) -> JSONTree { adding(["description": .text(text)]) }
 
@@ -123,16 +138,14 @@ extension JSONTree {
     /// The schema of what may be null, too.
     var orNull: JSONTree {
         guard case .object(let members) = self else { return self }
-        if let value = self["const"] {
-            return .object(members.map { $0.name == "const" ? Member("enum", value: [value, .null]) : $0 })
+        guard self["type"] != nil, self["const"] == nil, self["enum"] == nil, self["title"] == nil else {
+            return ["anyOf": [self, ["type": "null"]]]
         }
-        guard self["type"] != nil else { return ["anyOf": [self, ["type": "null"]]] }
         return .object(
             members.map { member in
                 switch (member.name, member.value) {
                 case ("type", .array(let types)): Member("type", value: .array(types + ["null"]))
                 case ("type", let type): Member("type", value: [type, "null"])
-                case ("enum", .array(let words)): Member("enum", value: .array(words + [.null]))
                 default: member
                 }
             })

@@ -13,7 +13,7 @@ public enum MessageSchema: String, Sendable, CaseIterable {
     /// The schema with `$schema` and `$id`, for use by itself.
     public var document: JSONTree {
         let head: JSONTree = [
-            "$schema": "https://json-schema.org/draft/2020-12/schema", "$id": .text(identifier), "title": .text(title),
+            "$schema": "https://json-schema.org/draft/2020-12/schema", "$id": .text(identifier),
         ]
         return head.adding(body)
     }
@@ -23,20 +23,8 @@ public enum MessageSchema: String, Sendable, CaseIterable {
         switch self {
         case .request: RequestReader.schema
         case .result:
-            [
-                "type": "object", "required": ["kind"],
-                "if": ["properties": ["kind": ["const": .text(MessageSchema.outcome.rawValue)]]],
-                "then": ResultWriter.outcomeSchema, "else": ResultWriter.finalSchema,
-            ]
+            (["oneOf": [ResultWriter.finalSchema, ResultWriter.outcomeSchema]] as JSONTree).named("Result")
         case .outcome: ResultWriter.outcomeSchema
-        }
-    }
-
-    private var title: String {
-        switch self {
-        case .request: "Push request"
-        case .result: "Push result"
-        case .outcome: "Outcome of a call"
         }
     }
 }

@@ -12,14 +12,19 @@ extension RequestReader {
         let conflicts: [[Field]] = [[.timeToLive, .expiresAt], [.template, .message], [.template, .payloads]]
         return JSONSchema.input(fields.map { ($0.rawValue, schema(of: $0)) }, required: [Field.audience.rawValue])
             .adding([
-                "anyOf": .array(content.map { JSONSchema.isSet($0.rawValue) }),
-                "not": ["anyOf": .array(conflicts.map { ["allOf": .array($0.map { JSONSchema.isSet($0.rawValue) })] })],
+                "not": [
+                    "anyOf": .array(
+                        conflicts.map { ["allOf": .array($0.map { JSONSchema.isSet($0.rawValue) })] } + [
+                            ["not": ["anyOf": .array(content.map { JSONSchema.isSet($0.rawValue) })]]
+                        ])
+                ]
             ])
+            .named("Request")
     }
 
     private static func schema(of field: Field) -> JSONTree {
         switch field {
-        case .schemaVersion: ["const": 1]
+        case .schemaVersion: JSONSchema.version
         case .id: JSONSchema.text(RequestLimits.identifier, of: .identifier).described("Identity, copied into the result.")
         case .source: JSONSchema.text(RequestLimits.source).described("Who publishes it; names the request together with id.")
         case .tenant: JSONSchema.text(RequestLimits.slug, of: .slug).described("For whom it is.")
@@ -34,19 +39,21 @@ extension RequestReader {
         case .timeToLive: JSONSchema.integer(RequestLimits.timeToLive).described("Lifetime in seconds.")
         case .expiresAt: JSONSchema.moment.described("When it is of no more use.")
         case .notBefore: JSONSchema.moment.described("No call is made before it.")
-        case .priority: JSONSchema.words(priorities.names).described("How urgently a device shows it.")
+        case .priority: JSONSchema.words(priorities.names).named("Priority").described("How urgently a device shows it.")
         case .collapseKey: JSONSchema.text(RequestLimits.collapseKey, of: .printable)
         case .dedupe: dedupe
         case .orderingKey: JSONSchema.text(RequestLimits.orderingKey).described("Requests with one key are sent one by one.")
-        case .options: JSONSchema.input(OptionField.allCases.map { ($0.rawValue, schema(of: $0)) })
+        case .options: JSONSchema.input(OptionField.allCases.map { ($0.rawValue, schema(of: $0)) }).named("RequestOptions")
         case .labels: JSONSchema.map(RequestLimits.labels, names: .labelName)
         case .replay: replay
         case .parent: parent
         }
     }
 
-    /// A platform under any of its names.
-    private static var platform: JSONTree { JSONSchema.words(Platform.names.names) }
+    /// A platform under any of its names. Those that differ by case alone would be one name in generated code, so it is no list of words.
+    private static var platform: JSONTree {
+        JSONSchema.text(pattern: "^(\(Platform.names.names.joined(separator: "|")))$")
+    }
 
     private static var dedupe: JSONTree {
         JSONSchema.input(
@@ -56,28 +63,35 @@ extension RequestReader {
                     "window_seconds",
                     JSONSchema.integer(RequestLimits.dedupeWindow).withDefault(.number(PushRequest().dedupeWindow))
                 ),
-            ], required: ["key"])
+            ], required: ["key"]
+        ).named("Dedupe")
     }
 
     private static func schema(of option: OptionField) -> JSONTree {
         switch option {
         case .dryRun, .testSend: JSONSchema.boolean.withDefault(false)
         case .maxAttempts: JSONSchema.integer(RequestLimits.attempts)
-        case .onAmbiguous: JSONSchema.words(ambiguityPolicies.names).withDefault(.text("\(PushRequest.Options().onAmbiguous)"))
-        case .resultDetail: JSONSchema.words(resultDetails.names).withDefault(.text("\(PushRequest.Options().resultDetail)"))
+        case .onAmbiguous:
+            JSONSchema.words(ambiguityPolicies.names).named("AmbiguityPolicy").withDefault(
+                .text("\(PushRequest.Options().onAmbiguous)"))
+        case .resultDetail:
+            JSONSchema.words(resultDetails.names).named("ResultDetail").withDefault(
+                .text("\(PushRequest.Options().resultDetail)"))
         case .trackOutcome: JSONSchema.boolean
         }
     }
 
     /// Labels as they are in a result.
-    static var labels: JSONTree { JSONSchema.map(RequestLimits.labels, names: .labelName, isInput: false) }
+    public static var labels: JSONTree {
+        JSONSchema.map(RequestLimits.labels, names: .labelName, isInput: false).named("Labels")
+    }
 }
 
 extension RequestReader {
     private static var audience: JSONTree {
         JSONSchema.input(AudienceKind.allCases.map { ($0.rawValue, schema(of: $0)) })
-            .adding(["oneOf": .array(AudienceKind.allCases.map { JSONSchema.isSet($0.rawValue) })])
-            .described("Who gets it: exactly one member that is set.")
+            .adding(JSONSchema.condition(["oneOf": .array(AudienceKind.allCases.map { JSONSchema.isSet($0.rawValue) })]))
+            .named("Audience").described("Who gets it: exactly one member that is set.")
     }
 
     private static func schema(of kind: AudienceKind) -> JSONTree {
@@ -89,7 +103,7 @@ extension RequestReader {
             JSONSchema.list(of: JSONSchema.text(RequestLimits.tag, of: .tag), count: RequestLimits.categories, isDistinct: true)
         case .devices: JSONSchema.list(of: device, count: RequestLimits.recipients)
         case .tagExpression: JSONSchema.text(RequestLimits.tagExpression)
-        case .broadcast: ["const": true]
+        case .broadcast: ["type": "boolean", "const": true]
         }
     }
 
@@ -105,12 +119,14 @@ extension RequestReader {
         JSONSchema.object(
             [("platform", platform), ("handle", JSONSchema.text(1...DeviceToken.maximumByteCount))],
             required: deviceFields.map(\.description)
-        ).adding([
-            "anyOf": [
-                handle(token) { $0 == .apple }, handle(#"^\s*\{[\s\S]*\}\s*$"#) { $0 == .browser },
-                handle(CharacterClass.visible.pattern) { $0 != .apple && $0 != .browser },
-            ]
-        ])
+        ).adding(
+            JSONSchema.condition([
+                "anyOf": [
+                    handle(token) { $0 == .apple }, handle(#"^\s*\{[\s\S]*\}\s*$"#) { $0 == .browser },
+                    handle(CharacterClass.visible.pattern) { $0 != .apple && $0 != .browser },
+                ]
+            ])
+        ).named("Device")
     }
 
     /// The handles of some platforms.
@@ -128,7 +144,7 @@ extension RequestReader {
     private static var message: JSONTree {
         let content: [MessageField] = [.title, .body, .data]
         return JSONSchema.input(MessageField.allCases.map { ($0.rawValue, schema(of: $0)) })
-            .adding(["anyOf": .array(content.map { JSONSchema.isSet($0.rawValue) })])
+            .adding(JSONSchema.condition(["anyOf": .array(content.map { JSONSchema.isSet($0.rawValue) })])).named("Message")
     }
 
     private static func schema(of field: MessageField) -> JSONTree {
@@ -148,9 +164,11 @@ extension RequestReader {
     private static var payload: JSONTree {
         JSONSchema.input(
             [
-                ("body", ["type": ["object", "string"]]), ("content_type", JSONSchema.words(contentTypes.names)),
+                ("body", ["type": ["object", "string"]]),
+                ("content_type", JSONSchema.words(contentTypes.names).named("PayloadType")),
                 ("headers", JSONSchema.map(RequestLimits.headers, names: .headerName, values: .printable)),
-            ], required: ["body"])
+            ], required: ["body"]
+        ).named("Payload")
     }
 }
 
@@ -159,7 +177,8 @@ extension RequestReader {
     static var replay: JSONTree {
         JSONSchema.object(
             ReplayField.allCases.map { ($0.rawValue, schema(of: $0)) }, required: neededReplayFields.map(\.description),
-            isOpen: true)
+            isOpen: true
+        ).named("ReplayOrigin")
     }
 
     private static func schema(of field: ReplayField) -> JSONTree {
@@ -179,7 +198,8 @@ extension RequestReader {
     static var parent: JSONTree {
         let fields = ParentField.allCases.filter { $0 != .remaining }
         return JSONSchema.object(
-            fields.map { ($0.rawValue, schema(of: $0)) }, required: fields.map(\.rawValue), isOpen: true)
+            fields.map { ($0.rawValue, schema(of: $0)) }, required: fields.map(\.rawValue), isOpen: true
+        ).named("RequestPart")
     }
 
     private static func schema(of field: ParentField) -> JSONTree {
