@@ -20,24 +20,24 @@ extension HubClient {
         writer.append(registrationHead.beforeTarget.span)
         writer.append(target.span)
         writer.append(registrationHead.version.span)
-        if case .listRegistrations(_, _, _, let next?) = call {
+        if let next = call.token {
             writer.append("&continuationtoken=")
             writer.append(next.text)
         }
         writer.append(registrationHead.behindTarget.span)
         writer.append(token.headerValue.span)
-        switch call {
-        case .putInstallation(let installation):
-            let body = installation.body
-            writer.append("\r\nContent-Type: application/json\r\nContent-Length: ")
+        if let (type, body) = call.content {
+            writer.append("\r\nContent-Type: ")
+            writer.append(type)
+            writer.append("\r\nContent-Length: ")
             writer.append(decimal: body.count)
             writer.append("\r\n\r\n")
             writer.append(body.span)
-        case .deleteRegistration(_, let etag):
+        } else if case .deleteRegistration(_, let etag) = call {
             writer.append("\r\nIf-Match: ")
             appendVersion(etag, to: &writer)
             writer.append("\r\n\r\n")
-        case .getInstallation, .deleteInstallation, .listRegistrations:
+        } else {
             writer.append("\r\n\r\n")
         }
         return token.serial

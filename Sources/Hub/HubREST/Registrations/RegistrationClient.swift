@@ -10,7 +10,7 @@ public import PushModel
 ///
 /// Nothing is tried again but with a new token after a 401. Usable from one thread at a time, because it has connections and a token.
 public final class RegistrationClient {
-    /// Pages of one list, and registrations on them: far more than any device has.
+    /// Pages of one list, and registrations on them: far more than any device or user has.
     private static let maximumPages = 1000
     private static let maximumRegistrations = 10_000
 
@@ -65,6 +65,16 @@ public final class RegistrationClient {
         return found
     }
 
+    /// Changes an installation.
+    ///
+    /// - Parameters:
+    ///   - id: The installation.
+    ///   - changes: What to change, at least one thing. The hub makes all changes in their order, or none.
+    /// - Throws: ``RegistrationFailure``, with the status 404 where there is no such installation.
+    public func patch(_ id: String, changes: [InstallationChange]) throws(RegistrationFailure) {
+        _ = try perform(.patchInstallation(id: id, changes: changes))
+    }
+
     /// Removes an installation. Done as well when there is none.
     ///
     /// - Throws: ``RegistrationFailure``.
@@ -83,13 +93,30 @@ public final class RegistrationClient {
     public func registrations(
         of handle: String, on platform: Platform?, pageCount: Int = 100
     ) throws(RegistrationFailure) -> [DeviceRegistration] {
+        try pages { .listRegistrations(handle: handle, platform: platform, count: pageCount, token: $0) }
+    }
+
+    /// All registrations that have a tag, each once, those of installations and templates among them. It needs the right Manage.
+    ///
+    /// - Parameters:
+    ///   - tag: The tag, such as `username:alice` or `$UserId:{alice}`.
+    ///   - pageCount: How many registrations to ask for at once, 1 to 100.
+    /// - Returns: The registrations, in the hub's order.
+    /// - Throws: ``RegistrationFailure``; half a list is never returned.
+    public func registrations(tagged tag: String, pageCount: Int = 100) throws(RegistrationFailure) -> [DeviceRegistration] {
+        try pages { .listTagged(tag: tag, count: pageCount, token: $0) }
+    }
+
+    /// All pages of the list that `call` asks for.
+    private func pages(
+        _ call: (RegistrationPage.Token?) -> RegistrationCall
+    ) throws(RegistrationFailure) -> [DeviceRegistration] {
         var found: [DeviceRegistration] = []
         var ids: Set<String> = []
         var token: RegistrationPage.Token?
         var tokens: Set<RegistrationPage.Token> = []
         while true {
-            let call = RegistrationCall.listRegistrations(handle: handle, platform: platform, count: pageCount, token: token)
-            guard case .page(let page) = try perform(call) else { return found }
+            guard case .page(let page) = try perform(call(token)) else { return found }
             for registration in page.registrations where ids.insert(registration.id).inserted { found.append(registration) }
             guard let next = page.next else { return found }
             guard tokens.insert(next).inserted, tokens.count < Self.maximumPages, found.count < Self.maximumRegistrations else {

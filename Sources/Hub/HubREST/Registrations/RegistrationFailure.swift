@@ -14,6 +14,8 @@ public struct RegistrationFailure: Error, Sendable, Equatable {
     public enum Cause: Sendable, Equatable {
         /// The hub refuses the call.
         case refused
+        /// There is no such installation. The hub is well.
+        case absent
         /// There is no answer.
         case unanswered(TransportFailure.Cause)
         /// The hub says yes, and the rest cannot be understood.
@@ -58,6 +60,12 @@ public struct RegistrationFailure: Error, Sendable, Equatable {
     init(page answer: Answer, now: Int64) {
         self.init(refusal: answer, now: now)
         if answer.status < 300 { cause = .unreadable(.page) }
+    }
+
+    /// An installation to change that is not there.
+    init(absence answer: Answer, now: Int64) {
+        self.init(refusal: answer, now: now)
+        (cause, isWorthRetrying) = (.absent, false)
     }
 
     /// An answer that cannot be read.
@@ -108,6 +116,7 @@ extension RegistrationFailure: CustomStringConvertible {
         var text: String
         switch cause {
         case .refused: text = "the hub answers \(status ?? 0)"
+        case .absent: text = "the hub has no such installation"
         case .unanswered(let reason): text = "the hub does not answer: \(reason.label)"
         case .unreadable(let fault): text = "the hub's answer cannot be read: \(fault)"
         case .unusable: text = "no hub can have such an id or handle"

@@ -22,8 +22,9 @@ public enum RegistrationReply: Sendable, Equatable {
         guard !HubAnswer.isPage(answer) else { throw RegistrationFailure(page: answer, now: now) }
         switch (call, answer.status) {
         // 201 and 204 are documented where 200 was recorded, and the other way round (page HubProtocol, "Where the sources differ").
-        case (.putInstallation, 200), (.putInstallation, 201), (.putInstallation, 204), (.deleteInstallation, 200),
-            (.deleteInstallation, 204), (.deleteRegistration, 200), (.deleteRegistration, 204):
+        case (.putInstallation, 200), (.putInstallation, 201), (.putInstallation, 204), (.patchInstallation, 200),
+            (.patchInstallation, 204), (.deleteInstallation, 200), (.deleteInstallation, 204), (.deleteRegistration, 200),
+            (.deleteRegistration, 204):
             self = .done
         case (.deleteInstallation, 404) where !Self.deniesHub(answer), (.deleteRegistration, 404) where !Self.deniesHub(answer),
             (.deleteRegistration, 410):
@@ -36,7 +37,9 @@ public enum RegistrationReply: Sendable, Equatable {
             } catch {
                 throw RegistrationFailure(error, in: answer, now: now)
             }
-        case (.listRegistrations, 200):
+        case (.patchInstallation, 404) where !Self.deniesHub(answer):
+            throw RegistrationFailure(absence: answer, now: now)
+        case (.listRegistrations, 200), (.listTagged, 200):
             do throws(RegistrationFault) {
                 self = .page(try Self.page(answer))
             } catch {
