@@ -19,12 +19,12 @@ package final class DeviceMemory: Sendable {
         package init() {}
     }
 
-    private struct Key: Hashable {
+    fileprivate struct Key: Hashable {
         let hub: String
         let id: String
     }
 
-    private struct Entry {
+    fileprivate struct Entry {
         /// Nil where it was removed.
         let installation: Installation?
         let number: Int
@@ -32,7 +32,7 @@ package final class DeviceMemory: Sendable {
         let byteCount: Int
     }
 
-    private struct State {
+    fileprivate struct State {
         var entries: [Key: Entry] = [:]
         /// The keys in the order in which they were written. One that was written again is there twice, and the number tells.
         var order = FIFO<(key: Key, number: Int)>()
@@ -66,8 +66,8 @@ package final class DeviceMemory: Sendable {
             let key = Key(hub: hub, id: id.lowercased())
             state.lastNumber += 1
             state.forget(key)
-            state.add(Entry(
-                installation: installation, number: state.lastNumber, end: end, byteCount: Self.byteCount(installation)), as: key)
+            let byteCount = Self.byteCount(installation)
+            state.add(Entry(installation: installation, number: state.lastNumber, end: end, byteCount: byteCount), as: key)
             state.trim(to: limits, at: now())
         }
     }
@@ -81,7 +81,9 @@ package final class DeviceMemory: Sendable {
     }
 
     /// The registrations of a handle as they are now: without installations that lost it, and with those that got it.
-    package func corrected(_ list: [DeviceRegistration], of handle: String, on platform: Platform, at hub: String) -> [DeviceRegistration] {
+    package func corrected(
+        _ list: [DeviceRegistration], of handle: String, on platform: Platform, at hub: String
+    ) -> [DeviceRegistration] {
         state.withLock { state in
             state.trim(to: limits, at: now())
             let holders = state.holders(of: Self.name(handle, platform), at: hub)
@@ -109,8 +111,9 @@ package final class DeviceMemory: Sendable {
 
     private static func byteCount(_ installation: Installation?) -> Int {
         guard let installation else { return 256 }
-        let texts = [installation.pushChannel, installation.templates?.text, installation.secondaryTiles?.text, installation.pushVariables?.text]
-        return 512 + 2 * texts.reduce(0) { $0 + ($1?.utf8.count ?? 0) } + installation.tags.reduce(0) { $0 + $1.utf8.count + 16 }
+        let objects = [installation.templates, installation.secondaryTiles, installation.pushVariables]
+        let texts = objects.reduce(installation.pushChannel.utf8.count) { $0 + ($1?.text.utf8.count ?? 0) }
+        return 512 + 2 * texts + installation.tags.reduce(0) { $0 + $1.utf8.count + 16 }
     }
 
     /// A text that is the same for the same device.
@@ -120,8 +123,6 @@ package final class DeviceMemory: Sendable {
 }
 
 extension DeviceMemory.State {
-    private typealias Key = DeviceMemory.Key
-
     fileprivate mutating func add(_ entry: DeviceMemory.Entry, as key: DeviceMemory.Key) {
         entries[key] = entry
         order.append((key, entry.number))

@@ -76,10 +76,12 @@ package struct DeviceTemplates: Sendable, Equatable {
         return object.bytes
     }
 
-    /// The name of a template that has too many tags together with the device's own, or nil.
-    package func crowded(beside tagCount: Int) -> String? {
-        // The name is one of them.
-        all.sorted { $0.key < $1.key }.first { tagCount + $0.value.tags.count >= TagRules.maximumCount }?.key
+    /// What is said of a template that has too many tags.
+    package static let crowd = "A template's name, its tags and the device's are \(TagRules.maximumCount) at most together."
+
+    /// True if a template has too many tags together with the device's own.
+    package func isCrowded(beside tagCount: Int) -> Bool {
+        all.values.contains { 1 + $0.tags.count + tagCount > TagRules.maximumCount }
     }
 }
 

@@ -12,8 +12,8 @@ package struct TemplatesReader {
         (self.document, self.rules) = (document, rules)
     }
 
-    /// The templates of an object.
-    package mutating func templates(at node: JSONDocument.Node) -> DeviceTemplates {
+    /// The templates of an object, for a device with so many tags of its own.
+    package mutating func templates(at node: JSONDocument.Node, beside tagCount: Int = 0) -> DeviceTemplates {
         var templates = DeviceTemplates()
         guard document.kind(of: node) == .object else {
             note(node, "Templates must be an object.")
@@ -30,6 +30,7 @@ package struct TemplatesReader {
             if templates.all[name] != nil { note(key, "This template stands twice.") }
             if let template = template(at: value) { templates.all[name] = template }
         }
+        if templates.isCrowded(beside: tagCount) { note(node, DeviceTemplates.crowd) }
         return templates
     }
 
@@ -84,10 +85,11 @@ package struct TemplatesReader {
         var members = document.children(of: node)
         while let (key, value) = members.next(in: document) {
             let (name, text) = (document.string(document.text(of: key)), document.string(document.text(of: value)))
-            let isName = (1...64).contains(name.utf8.count) && name.utf8.allSatisfy { $0.isLetterOrDigit || $0 == UInt8(ascii: "-") }
-            let isValue =
-                document.kind(of: value) == .string && text.utf8.count <= 256 && text.utf8.allSatisfy { (0x20..<0x7F).contains($0) }
-            if !isName || !isValue { note(value, "A header field has letters, digits and hyphens, and 256 printable characters at most.") }
+            let isName = name.utf8.allSatisfy { $0.isLetterOrDigit || $0 == UInt8(ascii: "-") }
+            let isValue = document.kind(of: value) == .string && text.utf8.allSatisfy { (0x20..<0x7F).contains($0) }
+            if !isName || !(1...64).contains(name.utf8.count) || !isValue || text.utf8.count > 256 {
+                note(value, "A header field is named by letters, digits and hyphens, and has at most 256 printable characters.")
+            }
             fields[name] = text
         }
         return fields
