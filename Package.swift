@@ -211,8 +211,8 @@ let package = Package(
         module(
             "Door/DeviceHubs",
             [
-                "Basics", "PushModel", "FanOut", "Delivery", "Outcomes", "Observability", "EventLoop", "Users", "HubREST",
-                "GatewayAPI",
+                "Basics", "PushModel", "FanOut", "Delivery", "Outcomes", "Observability", "EventLoop", "CurlHTTP", "Users",
+                "HubREST", "GatewayAPI",
             ]),
         module(
             "Door/DeviceAPI",

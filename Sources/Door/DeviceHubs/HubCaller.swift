@@ -1,83 +1,144 @@
-import Basics
-import EventLoop
+import CurlHTTP
 package import GatewayAPI
 package import HubREST
 import Observability
 package import Outcomes
 package import PushModel
 
-/// Calls the hub about devices and notifications, counts the calls, and notes how the hub is. Each method waits for its answer.
+/// Calls the hub about devices and notifications. Each method waits for its answer.
+///
+/// The hubs of a spread are one to its user: a device is looked for at all of them and written where the sender looks for it, and what
+/// another hub has of it is removed afterwards. So a failure between the two leaves a device that rings.
 ///
 /// Usable from one thread at a time: that of its lane.
 package final class HubCaller {
-    /// How long all telemetry polls for one send may take.
-    private static let telemetryLimit = Duration.seconds(5)
-
-    private let client: RegistrationClient
-    private let watch: HubWatch
+    private let seats: [HubSeat]
+    /// The connections to the hubs that were needed so far.
+    private var lines: [Int: HubLine] = [:]
     private let services: GatewayServices
+    private var reach: HubReach
+    /// The hubs at which the work has found installations and registrations, by their ids in small letters.
+    private var places: [String: Set<Int>] = [:]
 
-    /// Calls by a client of its own.
-    package init(_ client: RegistrationClient, watch: HubWatch, services: GatewayServices) {
-        self.client = client
-        self.watch = watch
-        self.services = services
+    /// Calls one of several hubs, unless work is for others of them. It fails if that one cannot be called with its settings.
+    package init(_ seats: [HubSeat], home: Int, services: GatewayServices) throws {
+        (self.seats, self.services) = (seats, services)
+        reach = HubReach(home: home)
+        lines[home] = try HubLine(seats[home], services: services)
+    }
+
+    /// Begins a piece of work.
+    func begin(at reach: HubReach) {
+        self.reach = reach
+        places = [:]
     }
 
     /// Makes one call, and returns what the hub says.
+    ///
+    /// In a spread a device is changed where it is and removed everywhere. A page of a list is the home's.
     package func perform(_ call: RegistrationCall) throws(RegistrationFailure) -> RegistrationReply {
-        try counted("\(call.name)") { () throws(RegistrationFailure) -> RegistrationReply in try client.perform(call) }
+        guard reach.spread != nil else { return try line(reach.home).perform(call) }
+        switch call {
+        case .getInstallation(let id): return try find(id)
+        case .putInstallation(let installation): return try write(installation)
+        case .patchInstallation: return try change(by: call)
+        case .deleteInstallation(let id), .deleteRegistration(let id, _):
+            for hub in places[id.lowercased()].map(Array.init) ?? reach.hubs { _ = try line(hub).perform(call) }
+            return .done
+        case .listRegistrations, .listTagged: return try line(reach.home).perform(call)
+        }
     }
 
     /// All registrations of one handle, in the hub's order. Several pages of them count as one call, and half a list is never
     /// returned. Without a platform it looks on all.
     package func registrations(of handle: String, on platform: Platform?) throws(RegistrationFailure) -> [DeviceRegistration] {
-        try counted("registration.list") { () throws(RegistrationFailure) -> [DeviceRegistration] in
-            try client.registrations(of: handle, on: platform)
-        }
+        try all { (line) throws(RegistrationFailure) in try line.registrations(of: handle, on: platform) }
+    }
+
+    /// All registrations that have a tag, in the hub's order. Several pages of them count as one call, and half a list is never returned.
+    package func registrations(tagged tag: String) throws(RegistrationFailure) -> [DeviceRegistration] {
+        try all { (line) throws(RegistrationFailure) in try line.registrations(tagged: tag) }
+    }
+
+    /// Removes what other hubs of a spread have of an installation that its home has, too.
+    package func removeStrays(of id: String) throws(RegistrationFailure) {
+        guard let found = places[id.lowercased()], found.contains(reach.home) else { return }
+        try remove(id, from: found.subtracting([reach.home]))
     }
 
     /// What the hub tells of notifications, within a few seconds for all of them together; one that is missing was not told of.
     package func telemetry(of ids: [String]) -> [String: NotificationTelemetry] {
-        let deadline = MonotonicTime.now().advanced(by: Self.telemetryLimit)
-        var told: [String: NotificationTelemetry] = [:]
-        for id in ids {
-            let left = Duration.nanoseconds(deadline.nanoseconds(since: .now()))
-            guard left > .zero else { break }
+        (try? line(reach.home))?.telemetry(of: ids) ?? [:]
+    }
+
+    // MARK: Spreads
+
+    private func find(_ id: String) throws(RegistrationFailure) -> RegistrationReply {
+        var found: RegistrationReply?
+        for hub in reach.hubs {
+            guard case .installation(let installation) = try line(hub).perform(.getInstallation(id: id)) else { continue }
+            places[id.lowercased(), default: []].insert(hub)
+            found = found ?? .installation(installation)
+        }
+        if found == nil { places[id.lowercased()] = [] }
+        return found ?? .absent
+    }
+
+    private func write(_ installation: Installation) throws(RegistrationFailure) -> RegistrationReply {
+        let id = installation.id
+        if places[id.lowercased()] == nil { _ = try find(id) }
+        let found = places[id.lowercased()] ?? []
+        let home = reach.home(of: installation) ?? (found.count == 1 ? found.first : nil) ?? reach.home
+        let reply = try line(home).perform(.putInstallation(installation))
+        places[id.lowercased()] = found.union([home])
+        try remove(id, from: found.subtracting([home]))
+        return reply
+    }
+
+    private func change(by call: RegistrationCall) throws(RegistrationFailure) -> RegistrationReply {
+        var absence: RegistrationFailure?
+        for hub in reach.hubs {
             do throws(RegistrationFailure) {
-                // A hub below the Standard tier, or a policy without Send, refuses it; that does not keep anybody from registering.
-                told[id] = try counted("telemetry.get", isWatched: false) {
-                    () throws(RegistrationFailure) -> NotificationTelemetry? in
-                    try client.telemetry(of: id, within: left)
-                }
+                return try line(hub).perform(call)
             } catch {
-                services.log.info(
-                    .outcomesUnavailable, "the hub does not tell of a notification", [.reason: .string(error.description)])
+                guard error.cause == .absent else { throw error }
+                absence = error
             }
         }
-        return told
+        throw absence ?? RegistrationFailure(.absent, code: .hubNotFound)
     }
 
-    private func counted<Value>(
-        _ operation: String, isWatched: Bool = true, by call: () throws(RegistrationFailure) -> Value
-    ) throws(RegistrationFailure) -> Value {
-        let started = services.now()
-        do throws(RegistrationFailure) {
-            let value = try call()
-            count(operation, since: started, failure: nil)
-            if isWatched { watch.note(nil) }
-            return value
-        } catch {
-            count(operation, since: started, failure: error)
-            if isWatched { watch.note(error) }
-            throw error
+    private func remove(_ id: String, from hubs: Set<Int>) throws(RegistrationFailure) {
+        for hub in hubs.sorted() {
+            _ = try line(hub).perform(.deleteInstallation(id: id))
+            places[id.lowercased()]?.remove(hub)
         }
     }
 
-    private func count(_ operation: String, since started: MonotonicTime, failure: RegistrationFailure?) {
-        let code = failure.map { failure in failure.status.map { String($0) } ?? failure.code.rawValue } ?? "ok"
-        services.metrics.hubCalls.series([operation, code]).increment()
-        let taken = services.now().nanoseconds(since: started)
-        services.metrics.hubCallDuration.series([operation]).observe(nanoseconds: taken)
+    private func all(
+        _ list: (HubLine) throws(RegistrationFailure) -> [DeviceRegistration]
+    ) throws(RegistrationFailure) -> [DeviceRegistration] {
+        var all: [DeviceRegistration] = []
+        for hub in reach.hubs {
+            let found = try list(line(hub))
+            for registration in found {
+                let ids = [registration.id, registration.installationID].compactMap { $0 }
+                for id in ids { places[id.lowercased(), default: []].insert(hub) }
+            }
+            all += found
+        }
+        return all
+    }
+
+    private func line(_ hub: Int) throws(RegistrationFailure) -> HubLine {
+        if let line = lines[hub] { return line }
+        do {
+            let line = try HubLine(seats[hub], services: services)
+            lines[hub] = line
+            return line
+        } catch {
+            services.log.warning(.hubConnection, "a hub cannot be called", [.reason: .string("\(error)")])
+            throw RegistrationFailure(.unanswered(.connect), code: .connectFailed, isWorthRetrying: true)
+        }
     }
 }

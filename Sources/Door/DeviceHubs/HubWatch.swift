@@ -14,32 +14,36 @@ package final class HubWatch: Sendable {
 
     private let check: HealthCheck
     private let log: Log
-    private let keyRefused: Gauge
+    /// The name in the log, where there are several.
+    private let name: String?
+    private let refusals: KeyRefusals
     /// Nothing else is locked while it is held.
     private let state = Mutex(State())
 
-    /// A watch that has heard of no call yet.
-    package init(_ services: GatewayServices) {
-        check = services.health.check("hub", for: .ready, until: "the hub was not asked yet")
+    /// A watch that has heard of no call yet, of the only hub or of that of a name. Several share the `refusals` of their keys.
+    package init(_ services: GatewayServices, hub name: String? = nil, refusals: KeyRefusals? = nil) {
+        check = services.health.check(
+            name.map { "hub \($0)" } ?? "hub", for: .ready, until: "the hub was not asked yet")
         log = services.log
-        keyRefused = services.metrics.hubKeyRefused
+        self.name = name
+        self.refusals = refusals ?? KeyRefusals(services.metrics.hubKeyRefused)
     }
 
     /// Notes what became of a call; nil is success.
     package func note(_ failure: RegistrationFailure?) {
-        if failure?.cause == .unusable { return }
+        if failure?.cause == .unusable || failure?.cause == .held { return }
         let problem = failure.flatMap(Self.problem)
         let wasWell = state.withLock { state -> Bool? in
             defer { state.isWell = problem == nil }
-            if let isRefused = Self.refusesKey(failure) { keyRefused.set(isRefused ? 1 : 0) }
             return state.isWell
         }
+        if let isRefused = Self.refusesKey(failure) { refusals.note(isRefused, by: name ?? "") }
         if let problem {
             check.fail(problem)
-            if wasWell != false { log.warning(.hubConnection, "the hub cannot be used", [.reason: .string(problem)]) }
+            if wasWell != false { log.warning(.hubConnection, "the hub cannot be used", fields(problem)) }
         } else {
             check.pass()
-            if wasWell != true { log.info(.hubConnection, "the hub answers") }
+            if wasWell != true { log.info(.hubConnection, "the hub answers", fields(nil)) }
         }
     }
 
@@ -55,11 +59,21 @@ package final class HubWatch: Sendable {
     /// Logs that the first question has no answer yet, if that is so. To be called early enough to be read within 2 s.
     package func noteSilence() {
         guard state.withLock({ $0.isWell == nil && $0.isProbing }) else { return }
-        log.warning(.hubConnection, "the hub has not answered yet; waiting")
+        log.warning(.hubConnection, "the hub has not answered yet; waiting", fields(nil))
     }
 
     /// Whoever was told to ask has an answer, or has given up.
     package func endProbe() { state.withLock { $0.isProbing = false } }
+
+    /// The fields of a line of the log: the reason, and which hub it is.
+    private func fields(_ problem: String?) -> KeyValuePairs<LogKey, LogValue> {
+        switch (name, problem) {
+        case (let name?, let problem?): [.hub: .string(name), .reason: .string(problem)]
+        case (let name?, nil): [.hub: .string(name)]
+        case (nil, let problem?): [.reason: .string(problem)]
+        case (nil, nil): [:]
+        }
+    }
 
     /// True if the hub refuses key or rights, nil where what became of the call says nothing of that.
     private static func refusesKey(_ failure: RegistrationFailure?) -> Bool? {
@@ -72,7 +86,7 @@ package final class HubWatch: Sendable {
     private static func problem(_ failure: RegistrationFailure) -> String? {
         switch failure.cause {
         case .unanswered, .unsigned, .system, .unreadable(.page): return failure.description
-        case .unreadable, .unusable: return nil
+        case .unreadable, .unusable, .absent, .held: return nil
         case .refused:
             switch failure.status ?? 0 {
             case 401, 403:
@@ -81,6 +95,21 @@ package final class HubWatch: Sendable {
             case 404, 500...502, 504...599: return failure.description
             default: return nil
             }
+        }
+    }
+}
+
+/// The hubs that refuse every key, for the one gauge that tells of them.
+package final class KeyRefusals: Sendable {
+    private let gauge: Gauge
+    private let names = Mutex<Set<String>>([])
+
+    init(_ gauge: Gauge) { self.gauge = gauge }
+
+    func note(_ isRefused: Bool, by name: String) {
+        names.withLock { names in
+            if isRefused { names.insert(name) } else { names.remove(name) }
+            gauge.set(names.isEmpty ? 0 : 1)
         }
     }
 }

@@ -66,6 +66,22 @@ public struct HubRoutes: Sendable {
         return own == named
     }
 
+    /// Says whose devices a hub has: true if no other tenant's requests go to a hub that this tenant's go to, and none of those without a
+    /// tenant.
+    public func isOwn(of tenant: TenantID) -> Bool {
+        guard router.hasRule(for: tenant), let own = try? router.route(of: tenant) else { return false }
+        let hubs = numbers(of: own)
+        let others = router.routes(besides: tenant)
+        return others.allSatisfy { hubs.isDisjoint(with: numbers(of: $0)) }
+    }
+
+    private func numbers(of route: HubRouter.Route) -> Set<Int> {
+        switch route {
+        case .hub(let number): [number]
+        case .spread(let number): Set(spreads[number].numbers)
+        }
+    }
+
     /// The way of a request. One for the users of one hub is that hub's.
     ///
     /// - Throws: Why it has none.

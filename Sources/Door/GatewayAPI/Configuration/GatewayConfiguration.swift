@@ -46,14 +46,14 @@ public struct GatewayConfiguration: Sendable {
     public var title: String?
     /// The tag of a user, with `{user}` for the name, as the workers have it.
     public var userTag = "username:{user}"
-    /// The hub's name, as requests have it.
-    public var hubName: String
-    /// The hub, and whose rights to use: Listen for registrations, Send for telemetry.
-    public var hub: HubConfiguration
-    /// How to reach it.
-    public var connections: ConnectionPoolConfiguration
-    /// How long one call of the hub may take, default 30 s.
-    public var hubTimeout = Duration.seconds(30)
+    /// The hub of requests that name none, or the first of a spread that is the default.
+    public var first: Hub
+    /// The other hubs that devices are registered at. Default none.
+    public var otherHubs: [Hub] = []
+    /// Where names of hubs and spreads lead. A hub's number is its place in `hubs`. Default to the first one.
+    public var routes: HubRoutes
+    /// Calls a second about devices, to each hub. Default 200.
+    public var deviceRate = 200
     /// The worker whose calls are shown to whoever has a request explained. Default one that has this hub alone.
     public var worker: WorkerSketch
     /// True if `worker` has several hubs, and every one of the settings. Of a single hub workers may have more. Default no.
@@ -88,11 +88,45 @@ public struct GatewayConfiguration: Sendable {
         kafka: KafkaConfiguration
     ) {
         self.version = version
-        self.hubName = hubName
-        self.hub = hub
+        first = Hub(name: hubName, configuration: hub, connections: connections)
+        routes = HubRoutes(hubs: [(hubName, 0)], defaultName: hubName)
         worker = WorkerSketch(only: WorkerSketch.Hub(name: hubName, configuration: hub))
-        self.connections = connections
         self.kafka = kafka
+    }
+}
+
+extension GatewayConfiguration {
+    /// One hub that devices are registered at.
+    public struct Hub: Sendable {
+        /// The name, as requests have it.
+        public var name: String
+        /// The hub, and whose rights to use: Listen for registrations, Send for telemetry, Manage for the devices of a user.
+        public var configuration: HubConfiguration
+        /// The way to reach it.
+        public var connections: ConnectionPoolConfiguration
+        /// The time that one call may take. Default 30 s.
+        public var timeout = Duration.seconds(30)
+
+        /// A hub with the defaults.
+        public init(name: String, configuration: HubConfiguration, connections: ConnectionPoolConfiguration) {
+            self.name = name
+            self.configuration = configuration
+            self.connections = connections
+        }
+    }
+
+    /// All hubs that devices are registered at.
+    public var hubs: [Hub] { [first] + otherHubs }
+    /// The first hub's name, as requests have it.
+    public var hubName: String { first.name }
+    /// The first hub.
+    public var hub: HubConfiguration { first.configuration }
+    /// The connections to the first hub.
+    public var connections: ConnectionPoolConfiguration { first.connections }
+    /// The time that one call of the first hub may take.
+    public var hubTimeout: Duration {
+        get { first.timeout }
+        set { first.timeout = newValue }
     }
 }
 

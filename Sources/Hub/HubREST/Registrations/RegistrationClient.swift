@@ -23,6 +23,7 @@ public final class RegistrationClient {
     private let pool: ConnectionPool
     private let timeout: Duration
     private let now: @Sendable () -> Int64
+    private let waitForTurn: (@Sendable () throws(RegistrationFailure) -> Void)?
     private var request = ByteWriter(capacity: 2048)
     private var callCount = 0
 
@@ -35,10 +36,12 @@ public final class RegistrationClient {
     ///   - timeout: How long one call may take, with connecting and a second token.
     ///   - keys: The hub's keys, which may change. Default: they do not.
     ///   - now: Milliseconds since 1970.
+    ///   - waitForTurn: Is called before each call, and waits until it may be made, or throws. Default: it may at once.
     /// - Throws: `HubAuthError`, `SystemCallError` or `ConnectionPool.SetupFailure`: settings that cannot work, or no descriptor left.
     public init(
         _ hub: HubConfiguration, connections: ConnectionPoolConfiguration, userAgent: String, timeout: Duration,
-        keys: HubKeys? = nil, now: @escaping @Sendable () -> Int64
+        keys: HubKeys? = nil, now: @escaping @Sendable () -> Int64,
+        waitForTurn: (@Sendable () throws(RegistrationFailure) -> Void)? = nil
     ) throws {
         var connections = connections
         connections.limits.bodyByteCount = max(connections.limits.bodyByteCount, RegistrationFeed.maximumByteCount)
@@ -48,6 +51,7 @@ public final class RegistrationClient {
         pool = try ConnectionPool(connections, poller: poller, tokenBase: 0)
         self.timeout = timeout
         self.now = now
+        self.waitForTurn = waitForTurn
     }
 
     /// Creates an installation, or replaces the one of its id.
@@ -177,6 +181,7 @@ public final class RegistrationClient {
     private func ask(
         within limit: Duration, by write: () throws(HubAuthError) -> UInt64?
     ) throws(RegistrationFailure) -> Answer {
+        try waitForTurn?()
         let deadline = MonotonicTime.now().advanced(by: limit)
         // With the same life of tokens a client can be made, as the first was.
         if let hub = keys?.newer(than: &keyGeneration), let new = try? HubClient(hub, userAgent: userAgent) { client = new }

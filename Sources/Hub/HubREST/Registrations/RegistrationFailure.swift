@@ -16,6 +16,8 @@ public struct RegistrationFailure: Error, Sendable, Equatable {
         case refused
         /// There is no such installation. The hub is well.
         case absent
+        /// Too many calls were made, or the hub wants rest. Nothing was asked.
+        case held
         /// There is no answer.
         case unanswered(TransportFailure.Cause)
         /// The hub says yes, and the rest cannot be understood.
@@ -117,6 +119,7 @@ extension RegistrationFailure: CustomStringConvertible {
         switch cause {
         case .refused: text = "the hub answers \(status ?? 0)"
         case .absent: text = "the hub has no such installation"
+        case .held: text = "calls to the hub wait for their turn"
         case .unanswered(let reason): text = "the hub does not answer: \(reason.label)"
         case .unreadable(let fault): text = "the hub's answer cannot be read: \(fault)"
         case .unusable: text = "no hub can have such an id or handle"

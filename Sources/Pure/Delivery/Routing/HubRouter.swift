@@ -60,6 +60,14 @@ public struct HubRouter: Sendable {
         return fallback
     }
 
+    /// True if a tenant has a name of its own, known or not.
+    public func hasRule(for tenant: TenantID) -> Bool { tenant != .none && tenants[tenant] != nil }
+
+    /// The ways of the requests that name no hub: of those without a tenant, and of all tenants that have a name of their own but one.
+    public func routes(besides tenant: TenantID) -> Set<Route> {
+        Set(tenants.compactMap { $0.key == tenant ? nil : $0.value } + [fallback].compactMap { $0 })
+    }
+
     /// The route that a name leads to, or nil for one that is not known.
     public func route(named name: Span<UInt8>) -> Route? {
         guard let entries = names[FNV1a.hash(of: name)] else { return nil }

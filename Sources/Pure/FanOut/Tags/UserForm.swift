@@ -32,6 +32,22 @@ enum UserForm {
         return isOwn(bytes.span, longest: longest) ? bytes : encoded(bytes, longest: longest)
     }
 
+    /// The name by which a request reaches a user, or nil for one that looks like a form.
+    static func address(of name: String) -> String? {
+        let name = UserName.composed(name)
+        return isEncoded(Array(name.utf8)) ? nil : name
+    }
+
+    /// The address of the user of a form, or nil for a digest.
+    static func address(ofForm form: String) -> String? {
+        let bytes = Array(form.utf8)
+        guard isEncoded(bytes) else { return form }
+        guard bytes[0] | 0x20 == UInt8(ascii: "x") else { return nil }
+        let digits = bytes.dropFirst(2).map { $0.hexadecimalValue ?? 0 }
+        let name = stride(from: 0, to: digits.count, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }
+        return String(validating: name, as: UTF8.self).flatMap(address(of:)) ?? form
+    }
+
     private static func encoded(_ name: [UInt8], longest: Int) -> [UInt8] {
         let fits = 2 + 2 * name.count <= longest
         return Array((fits ? "x." : "h.").utf8) + Hexadecimal.digits(of: fits ? name : SHA256.digest(of: name))

@@ -6,12 +6,22 @@ public struct UserTag: Sendable, Hashable {
     public let text: String
     /// The tag in lower case: what is compared.
     public let folded: String
+    /// The text by which requests name the user, and by which a spread finds the user's hub: the composed name, or `form` of a name that
+    /// looks like the form of another.
+    public let address: String
 
-    fileprivate init(form: String, text: String) {
+    fileprivate init(form: String, text: String, address: String) {
         self.form = form
         self.text = text
+        self.address = address
         folded = UserTag.folded(text)
     }
+
+    /// The address of the user whose form an installation has as its user.
+    ///
+    /// - Parameter form: The form.
+    /// - Returns: The address, or nil where a digest stands for the name.
+    public static func address(ofForm form: String) -> String? { UserForm.address(ofForm: form) }
 
     /// True if a text is a user's tag. Case does not matter.
     public static func isSame(_ text: String, as tag: UserTag) -> Bool { folded(text) == tag.folded }
@@ -74,7 +84,8 @@ extension UserTag {
         /// - Returns: The tag.
         public func tag(of name: String) -> UserTag {
             let form = String(decoding: UserForm.registered(name, longest: longestName), as: UTF8.self)
-            return UserTag(form: form, text: prefix + form + suffix)
+            let address = UserForm.address(of: name) ?? form
+            return UserTag(form: form, text: prefix + form + suffix, address: address)
         }
 
         /// True if a tag is a user's, whoever that is. Case does not matter.

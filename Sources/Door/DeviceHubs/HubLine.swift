@@ -1,0 +1,83 @@
+import Basics
+import EventLoop
+import GatewayAPI
+import HubREST
+import Observability
+import Outcomes
+import PushModel
+
+/// The calls of one thread to one hub. It counts them, and notes how the hub is. Each method waits for its answer.
+final class HubLine {
+    /// How long all telemetry polls for one send may take.
+    private static let telemetryLimit = Duration.seconds(5)
+
+    private let client: RegistrationClient
+    private let seat: HubSeat
+    private let services: GatewayServices
+
+    /// Makes a client of its own.
+    init(_ seat: HubSeat, services: GatewayServices) throws {
+        client = try seat.makeClient()
+        (self.seat, self.services) = (seat, services)
+    }
+
+    func perform(_ call: RegistrationCall) throws(RegistrationFailure) -> RegistrationReply {
+        try counted("\(call.name)") { () throws(RegistrationFailure) -> RegistrationReply in try client.perform(call) }
+    }
+
+    func registrations(of handle: String, on platform: Platform?) throws(RegistrationFailure) -> [DeviceRegistration] {
+        try counted("registration.list") { () throws(RegistrationFailure) -> [DeviceRegistration] in
+            try client.registrations(of: handle, on: platform)
+        }
+    }
+
+    func registrations(tagged tag: String) throws(RegistrationFailure) -> [DeviceRegistration] {
+        try counted("registration.tag") { () throws(RegistrationFailure) -> [DeviceRegistration] in
+            try client.registrations(tagged: tag)
+        }
+    }
+
+    func telemetry(of ids: [String]) -> [String: NotificationTelemetry] {
+        let deadline = MonotonicTime.now().advanced(by: Self.telemetryLimit)
+        var told: [String: NotificationTelemetry] = [:]
+        for id in ids {
+            let left = Duration.nanoseconds(deadline.nanoseconds(since: .now()))
+            guard left > .zero else { break }
+            do throws(RegistrationFailure) {
+                // A hub below the Standard tier, or a policy without Send, refuses it; that does not keep anybody from registering.
+                told[id] = try counted("telemetry.get", isWatched: false) {
+                    () throws(RegistrationFailure) -> NotificationTelemetry? in
+                    try client.telemetry(of: id, within: left)
+                }
+            } catch {
+                services.log.info(
+                    .outcomesUnavailable, "the hub does not tell of a notification", [.reason: .string(error.description)])
+            }
+        }
+        return told
+    }
+
+    private func counted<Value>(
+        _ operation: String, isWatched: Bool = true, by call: () throws(RegistrationFailure) -> Value
+    ) throws(RegistrationFailure) -> Value {
+        let started = services.now()
+        do throws(RegistrationFailure) {
+            let value = try call()
+            count(operation, since: started, failure: nil)
+            if isWatched { seat.watch.note(nil) }
+            return value
+        } catch {
+            count(operation, since: started, failure: error)
+            seat.pacer.note(error)
+            if isWatched { seat.watch.note(error) }
+            throw error
+        }
+    }
+
+    private func count(_ operation: String, since started: MonotonicTime, failure: RegistrationFailure?) {
+        let code = failure.map { failure in failure.status.map { String($0) } ?? failure.code.rawValue } ?? "ok"
+        services.metrics.hubCalls.series([operation, code]).increment()
+        let taken = services.now().nanoseconds(since: started)
+        services.metrics.hubCallDuration.series([operation]).observe(nanoseconds: taken)
+    }
+}
