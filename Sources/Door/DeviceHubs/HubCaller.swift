@@ -19,6 +19,8 @@ package final class HubCaller {
     private var reach: HubReach
     /// The hubs at which the work has found installations and registrations, by their ids in small letters.
     private var places: [String: Set<Int>] = [:]
+    /// Whether answers go by what this gateway wrote in the last minute, too, which a hub may not show yet. For the work that has begun.
+    package var goesByMemory = false
 
     /// Calls one of several hubs, unless work is for others of them. It fails if that one cannot be called with its settings.
     package init(_ seats: [HubSeat], home: Int, services: GatewayServices) throws {
@@ -31,6 +33,7 @@ package final class HubCaller {
     func begin(at reach: HubReach) {
         self.reach = reach
         places = [:]
+        goesByMemory = false
     }
 
     /// Makes one call, and returns what the hub says.
@@ -69,6 +72,31 @@ package final class HubCaller {
     /// What the hub tells of notifications, within a few seconds for all of them together; one that is missing was not told of.
     package func telemetry(of ids: [String]) -> [String: NotificationTelemetry] {
         (try? line(reach.home))?.telemetry(of: ids) ?? [:]
+    }
+
+    // MARK: Memory
+
+    /// Has the hub change an installation that was read, and remembers what it is then.
+    package func patch(_ installation: Installation, by changes: [InstallationChange]) throws(RegistrationFailure) {
+        _ = try perform(.patchInstallation(id: installation.id, changes: changes))
+        try line(place(of: installation.id)).keep(installation)
+    }
+
+    /// The installations that this gateway gave a handle to before it gave it to this one.
+    package func rivals(
+        of id: String, handle: String, on platform: Platform
+    ) throws(RegistrationFailure) -> [DeviceRegistration] {
+        var all: [DeviceRegistration] = []
+        for hub in reach.hubs { all += try line(hub).rivals(of: id, handle: handle, on: platform) }
+        return all
+    }
+
+    /// The name of the hub that has an installation which was read or written.
+    package func hubName(of id: String) -> String { seats[place(of: id)].name }
+
+    private func place(of id: String) -> Int {
+        let found = places[id.lowercased()] ?? []
+        return reach.hubs.first { found.contains($0) } ?? reach.home
     }
 
     // MARK: Spreads
@@ -131,10 +159,14 @@ package final class HubCaller {
     }
 
     private func line(_ hub: Int) throws(RegistrationFailure) -> HubLine {
-        if let line = lines[hub] { return line }
+        if let line = lines[hub] {
+            line.goesByMemory = goesByMemory
+            return line
+        }
         do {
             let line = try HubLine(seats[hub], services: services)
             lines[hub] = line
+            line.goesByMemory = goesByMemory
             return line
         } catch {
             services.log.warning(.hubConnection, "a hub cannot be called", [.reason: .string("\(error)")])

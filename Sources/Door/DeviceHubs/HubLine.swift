@@ -14,6 +14,8 @@ final class HubLine {
     private let client: RegistrationClient
     private let seat: HubSeat
     private let services: GatewayServices
+    /// Whether answers go by what was written in the last minute, which the hub may not show yet.
+    var goesByMemory = false
 
     /// Makes a client of its own.
     init(_ seat: HubSeat, services: GatewayServices) throws {
@@ -22,13 +24,30 @@ final class HubLine {
     }
 
     func perform(_ call: RegistrationCall) throws(RegistrationFailure) -> RegistrationReply {
-        try counted("\(call.name)") { () throws(RegistrationFailure) -> RegistrationReply in try client.perform(call) }
+        if goesByMemory, case .getInstallation(let id) = call, let known = seat.memory.installation(id, at: seat.name) {
+            return known.map { .installation($0) } ?? .absent
+        }
+        let reply = try counted("\(call.name)") { () throws(RegistrationFailure) -> RegistrationReply in
+            try client.perform(call)
+        }
+        seat.memory.note(call, at: seat.name)
+        return reply
+    }
+
+    /// Remembers what the hub has of a device now.
+    func keep(_ installation: Installation) { seat.memory.keep(installation, as: installation.id, at: seat.name) }
+
+    /// The installations that got a handle before this one did, by this gateway.
+    func rivals(of id: String, handle: String, on platform: Platform) -> [DeviceRegistration] {
+        seat.memory.rivals(of: id, handle: handle, on: platform, at: seat.name)
     }
 
     func registrations(of handle: String, on platform: Platform?) throws(RegistrationFailure) -> [DeviceRegistration] {
-        try counted("registration.list") { () throws(RegistrationFailure) -> [DeviceRegistration] in
+        let list = try counted("registration.list") { () throws(RegistrationFailure) -> [DeviceRegistration] in
             try client.registrations(of: handle, on: platform)
         }
+        guard goesByMemory, let platform else { return list }
+        return seat.memory.corrected(list, of: handle, on: platform, at: seat.name)
     }
 
     func registrations(tagged tag: String) throws(RegistrationFailure) -> [DeviceRegistration] {

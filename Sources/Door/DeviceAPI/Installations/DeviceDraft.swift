@@ -8,8 +8,6 @@ struct DeviceDraft {
     private(set) var installation: Installation
     /// The tags, without the user's and the hub's own.
     private(set) var tags: [String]
-    /// The user that a change gives it; nil inside where it takes the user away.
-    private(set) var newUser: UserTag??
     private(set) var faults: [RequestFault] = []
     private var owner: DeviceOwner?
     private let rules: TagRules
@@ -37,9 +35,7 @@ struct DeviceDraft {
             for fault in checked.faults { faults.note(fault) }
             tags = checked.tags
         case .handle(let handle): setHandle(handle.text)
-        case .user(let user):
-            newUser = .some(user)
-            owner = user.map { DeviceOwner($0) }
+        case .user(let user): owner = user.map { DeviceOwner($0) }
         case .expiry(let moment): installation.expirationTime = moment?.text
         case .templates(let templates): installation.templates = templates.hubText
         case .template(let name, let template): setTemplates { $0.all[name] = template }
