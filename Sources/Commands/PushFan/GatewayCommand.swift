@@ -101,7 +101,7 @@ struct GatewayProgram {
         let timer = RepeatingTimer(every: .seconds(5)) { [log = services.log, reload] in
             log.flushSuppressed()
             if files.findsNew() { reload.ask() }
-            service.probeHub()
+            service.probeHubs()
         }
         defer { timer.cancel() }
         let certificates = CertificateWatch(settings, ends: services.metrics.certificateEnd)
@@ -130,7 +130,7 @@ struct GatewayProgram {
         service.stop()
     }
 
-    /// Reads the settings again, and lets the gateway use their properties of Kafka's clients, and the keys of their hub. Changes nothing when
+    /// Reads the settings again, and lets the gateway use their properties of Kafka's clients, and the keys of their hubs. Changes nothing when
     /// anything is wrong.
     private static func renew(
         _ service: GatewayService, startedWith started: Settings, following files: ChangingFiles,
@@ -139,7 +139,7 @@ struct GatewayProgram {
         do {
             let settings = try read()
             try started.checkKafka(with: settings, transactionalID: nil)
-            service.renewKeys(of: try settings.gatewayConfiguration(version: Program.version).hub)
+            service.renewKeys(of: try settings.gatewayConfiguration(version: Program.version).hubs)
             started.renewKafka(by: settings, log: log)
             files.follow(settings)
             // Of the hub's keys the service says itself what became of them.

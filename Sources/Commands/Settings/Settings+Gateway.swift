@@ -19,12 +19,14 @@ extension Settings {
     /// - Throws: `SettingsError` naming every key that is missing or wrong, or with which a gateway cannot work.
     public func gatewayConfiguration(version: String) throws(SettingsError) -> GatewayConfiguration {
         var problems = signInProblems() + userTagProblems() + indexProblems()
-        guard let settings = gatewayHub(&problems), let hub = usable(settings, noting: &problems), problems.isEmpty else {
-            throw SettingsError(problems: problems)
-        }
+        let hubs = gatewayHubs(&problems)
+        guard let first = hubs.first, problems.isEmpty else { throw SettingsError(problems: problems) }
         var configuration = GatewayConfiguration(
-            version: version, hubName: settings.routeName ?? hub.hub.text, hub: hub,
-            connections: connections(to: hub.endpoint, like: settings), kafka: kafkaConfiguration())
+            version: version, hubName: first.name, hub: first.configuration, connections: first.connections,
+            kafka: kafkaConfiguration())
+        configuration.first = first
+        configuration.otherHubs = Array(hubs.dropFirst())
+        configuration.routes = gatewayRoutes(to: hubs.map(\.name))
         configuration.listen = gateway.listen.description
         configuration.usersFile = gateway.usersFile
         configuration.keysFile = gateway.keysFile
@@ -41,7 +43,6 @@ extension Settings {
         configuration.docsURL = gateway.docsURL
         configuration.title = gateway.title
         configuration.userTag = self.hub.userTag
-        configuration.hubTimeout = settings.requestTimeout
         configuration.topics = kafka.topics
         configuration.groupID = kafka.groupID
         configuration.groupStart = kafka.start
@@ -82,29 +83,44 @@ extension Settings {
         }
     }
 
-    /// The one hub that a gateway serves, or nil and a problem when there is none or more than one.
-    private func gatewayHub(_ problems: inout [SettingProblem]) -> HubSettings? {
-        let key = "default_hub"
-        guard let name = defaultHub else {
-            if allHubs.count > 1 { problems.append(missing(key, expected: "the name of the hub that the gateway serves")) }
-            return allHubs.count > 1 ? nil : allHubs.first
+    /// The hubs that a gateway registers devices at: the default, or all of a spread that is the default, and then the others, of which one
+    /// that is wrong is left out. Empty with a problem where there is no default.
+    private func gatewayHubs(_ problems: inout [SettingProblem]) -> [GatewayConfiguration.Hub] {
+        if defaultHub == nil, allHubs.count > 1 {
+            problems.append(missing("default_hub", expected: "the name of the hub or spread of the gateway's users"))
+            return []
         }
-        if let hub = self.hub(named: name) { return hub }
-        problems.append(
-            problem(
-                key, message: "\(SettingText.shown(name)) is a spread of hubs, and a gateway serves one hub",
-                expected: "the name of a hub"))
-        return nil
+        let names = spreads.first { $0.name == defaultHub }?.hubs ?? [defaultHub].compactMap { $0 }
+        let needed = names.isEmpty ? Array(allHubs.prefix(1)) : names.compactMap { hub(named: $0) }
+        let keys = Set(needed.map { $0.path("name") })
+        var hubs: [GatewayConfiguration.Hub] = []
+        for settings in needed {
+            do throws(SettingsError) {
+                hubs.append(try gatewayHub(settings))
+            } catch {
+                problems += error.problems
+            }
+        }
+        return hubs + allHubs.filter { !keys.contains($0.path("name")) }.compactMap { try? gatewayHub($0) }
     }
 
-    /// The configuration of the hub's client, or nil and problems for wrong values.
-    private func usable(_ hub: HubSettings, noting problems: inout [SettingProblem]) -> HubConfiguration? {
-        do throws(SettingsError) {
-            return try hubConfiguration(of: hub)
-        } catch {
-            problems += error.problems
-            return nil
-        }
+    private func gatewayHub(_ settings: HubSettings) throws(SettingsError) -> GatewayConfiguration.Hub {
+        let configuration = try hubConfiguration(of: settings)
+        var hub = GatewayConfiguration.Hub(
+            name: settings.routeName ?? configuration.hub.text, configuration: configuration,
+            connections: connections(to: configuration.endpoint, like: settings))
+        hub.timeout = settings.requestTimeout
+        return hub
+    }
+
+    /// The targets of the names of the hubs that are served. A spread that lacks one of its hubs is left out, because the others would get
+    /// the users of that one.
+    private func gatewayRoutes(to hubs: [String]) -> HubRoutes {
+        let whole = spreads.filter { Set(hubs).isSuperset(of: $0.hubs) }
+        return HubRoutes(
+            hubs: hubs.enumerated().map { ($1, $0) }, spreads: whole.map { ($0.name, $0.hubs) },
+            tenants: Dictionary(tenantHubs.map { ($0.tenant, $0.hub) }) { first, _ in first },
+            defaultName: defaultHub ?? hubs.first)
     }
 
     /// Passwords must not travel in clear text, and there must be a way to sign in.

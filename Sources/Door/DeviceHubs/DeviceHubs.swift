@@ -91,7 +91,6 @@ package final class DeviceHubs: Sendable {
     /// Starts the threads.
     package func start() {
         for hub in hubs { hub.lanes.start() }
-        probe()
     }
 
     /// Ends the threads, and waits a second for the calls in flight. Work that waits is dropped.
@@ -121,7 +120,7 @@ package final class DeviceHubs: Sendable {
     /// Signs with other keys of the hubs from now on, and says so in the log.
     ///
     /// - Parameter new: The hubs, with the keys. One that is another than at the start is not taken, and the log says so.
-    package func renewKeys(of new: [GatewayConfiguration.Hub]) {
+    package func renewKeys(by new: [GatewayConfiguration.Hub]) {
         var isOther = new.count != seats.count
         for seat in seats {
             guard let hub = new.first(where: { $0.name == seat.name }) else {

@@ -21,6 +21,8 @@ package final class HubCaller {
     private var places: [String: Set<Int>] = [:]
     /// Whether answers go by what this gateway wrote in the last minute, too, which a hub may not show yet. For the work that has begun.
     package var goesByMemory = false
+    /// The installations that were read and are not at the home.
+    private var strays: [String: Installation] = [:]
 
     /// Calls one of several hubs, unless work is for others of them. It fails if that one cannot be called with its settings.
     package init(_ seats: [HubSeat], home: Int, services: GatewayServices) throws {
@@ -32,7 +34,7 @@ package final class HubCaller {
     /// Begins a piece of work.
     func begin(at reach: HubReach) {
         self.reach = reach
-        places = [:]
+        (places, strays) = ([:], [:])
         goesByMemory = false
     }
 
@@ -46,7 +48,8 @@ package final class HubCaller {
         case .putInstallation(let installation): return try write(installation)
         case .patchInstallation: return try change(by: call)
         case .deleteInstallation(let id), .deleteRegistration(let id, _):
-            for hub in places[id.lowercased()].map(Array.init) ?? reach.hubs { _ = try line(hub).perform(call) }
+            for hub in places[id.lowercased()]?.sorted() ?? reach.hubs { _ = try line(hub).perform(call) }
+            places[id.lowercased()] = []
             return .done
         case .listRegistrations, .listTagged: return try line(reach.home).perform(call)
         }
@@ -63,10 +66,13 @@ package final class HubCaller {
         try all { (line) throws(RegistrationFailure) in try line.registrations(tagged: tag) }
     }
 
-    /// Removes what other hubs of a spread have of an installation that its home has, too.
-    package func removeStrays(of id: String) throws(RegistrationFailure) {
-        guard let found = places[id.lowercased()], found.contains(reach.home) else { return }
-        try remove(id, from: found.subtracting([reach.home]))
+    /// Ends work that has registered a device: what was found of it at other hubs of a spread is brought home, or removed where it is there.
+    /// An earlier call may have failed before it did so, or the spread may have been another one.
+    package func bringHome() throws(RegistrationFailure) {
+        for (id, installation) in strays where places[id]?.isEmpty == false && places[id]?.contains(reach.home) == false {
+            _ = try write(installation)
+        }
+        for (id, hubs) in places where hubs.contains(reach.home) { try remove(id, from: hubs.subtracting([reach.home])) }
     }
 
     /// What the hub tells of notifications, within a few seconds for all of them together; one that is missing was not told of.
@@ -102,14 +108,16 @@ package final class HubCaller {
     // MARK: Spreads
 
     private func find(_ id: String) throws(RegistrationFailure) -> RegistrationReply {
-        var found: RegistrationReply?
+        let key = id.lowercased()
+        var found: Installation?
+        places[key] = []
         for hub in reach.hubs {
             guard case .installation(let installation) = try line(hub).perform(.getInstallation(id: id)) else { continue }
-            places[id.lowercased(), default: []].insert(hub)
-            found = found ?? .installation(installation)
+            places[key]?.insert(hub)
+            if found == nil, hub != reach.home { strays[key] = installation }
+            found = found ?? installation
         }
-        if found == nil { places[id.lowercased()] = [] }
-        return found ?? .absent
+        return found.map { .installation($0) } ?? .absent
     }
 
     private func write(_ installation: Installation) throws(RegistrationFailure) -> RegistrationReply {

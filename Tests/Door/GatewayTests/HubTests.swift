@@ -112,7 +112,7 @@ import Testing
             #expect(eventually { gateway.services.readiness.contains("the hub answers 500") })
             #expect(
                 eventually {
-                    gateway.service.probeHub()
+                    gateway.service.probeHubs()
                     return gateway.services.readiness.isEmpty
                 })
             #expect(eventually { gateway.services.log.text.contains("the hub answers\"") })
@@ -171,7 +171,7 @@ import Testing
     @Test func aHubThatIsWellIsAskedOnce() throws {
         try serving { hub, gateway in
             #expect(eventually { gateway.services.readiness.isEmpty })
-            for _ in 0..<5 { gateway.service.probeHub() }
+            for _ in 0..<5 { gateway.service.probeHubs() }
             gateway.service.stop(within: .zero)
             #expect(hub.calls().count == 1)
         }

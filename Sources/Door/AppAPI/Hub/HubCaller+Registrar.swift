@@ -8,9 +8,20 @@ extension HubCaller {
         var step = registrar.start()
         while true {
             switch step {
+            case .end(.done): return endAtHome()
             case .end(let ending): return ending
             case .ask(let call): step = registrar.next(after: reply(to: call))
             }
+        }
+    }
+
+    /// The end of a call that is done, once the device is at its home alone.
+    private func endAtHome() -> Registrar.Ending {
+        do throws(RegistrationFailure) {
+            try bringHome()
+            return .done
+        } catch {
+            return .failed(error)
         }
     }
 

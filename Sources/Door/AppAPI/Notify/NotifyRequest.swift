@@ -45,7 +45,8 @@ struct NotifyRequest: Sendable, Equatable {
         json.append(",\"created_at\":\"")
         json.append(createdAt)
         json.append("\",\"audience\":{\"users\":[")
-        json.append(json: recipient.form)
+        // A spread finds the hub by the name.
+        json.append(json: recipient.address)
         json.append("]},\"payloads\":{")
         var isFirst = true
         for platform in NotificationText.platforms where self.platform == nil || self.platform == platform {

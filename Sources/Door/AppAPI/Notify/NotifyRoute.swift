@@ -60,7 +60,7 @@ package struct NotifyRoute: Sendable {
         for timeToLive: Int64,
         until deadline: MonotonicTime, reply: Reply
     ) {
-        sending.send(reply, for: caller.name, until: deadline) { (id, moment) in
+        sending.send(reply, of: caller, to: recipient, until: deadline) { (id, moment) in
             NotifyRequest(
                 id: id, to: recipient, from: sender, text: text, on: platform, createdAt: moment, timeToLive: timeToLive,
                 tracksOutcome: tracksOutcome)

@@ -2,6 +2,7 @@ package import DeviceHubs
 import Basics
 import Delivery
 import EventLoop
+import FanOut
 package import GatewayAPI
 package import Kafka
 import Observability
@@ -22,7 +23,7 @@ package final class Sending: Sendable {
     private let results: ResultFollower.Configuration
     private let follower = Mutex<ResultFollower?>(nil)
     private let writer: Mutex<RequestWriter>
-    private let lanes: HubLanes
+    private let hubs: DeviceHubs
     private let goal: Awaited.Goal
     private let wait: Duration
     private let services: GatewayServices
@@ -36,12 +37,12 @@ package final class Sending: Sendable {
     /// The number of the producer's refusals of records that are in the log.
     private let loggedRefusals = Mutex(0)
 
-    /// Makes one that sends nothing yet. `lanes` ask the hub for telemetry. Kafka's client may refuse the configuration.
-    package init(_ configuration: GatewayConfiguration, lanes: HubLanes, services: GatewayServices) throws(KafkaError) {
+    /// Makes one that sends nothing yet. `hubs` are asked for telemetry. Kafka's client may refuse the configuration.
+    package init(_ configuration: GatewayConfiguration, hubs: DeviceHubs, services: GatewayServices) throws(KafkaError) {
         producer = try RequestProducer(configuration.kafka, topics: configuration.requestTopics, now: services.now)
         results = ResultFollower.Configuration(configuration.kafka, topic: configuration.topics.results)
         writer = Mutex(RequestWriter(topics: configuration.requestTopics, source: GatewayConfiguration.source))
-        self.lanes = lanes
+        self.hubs = hubs
         goal = configuration.tracksOutcome ? .outcomes : .finalResult
         wait = configuration.sendWait
         watch = configuration.kafka.watch
@@ -86,19 +87,20 @@ package final class Sending: Sendable {
     /// When a call that comes now is answered at the latest.
     var deadline: MonotonicTime { MonotonicTime.now().advanced(by: wait) }
 
-    /// Writes the request that `makeRequest` makes for a user, and answers with its outcome, or at the deadline. Waits for nothing.
+    /// Writes the request that `makeRequest` makes for a caller, and answers with its outcome, or at the deadline. Waits for nothing.
     func send(
-        _ reply: Reply, for user: String, until deadline: MonotonicTime,
+        _ reply: Reply, of caller: Caller, to recipient: UserTag, until deadline: MonotonicTime,
         making makeRequest: (_ id: String, _ moment: Timestamp) -> NotifyRequest
     ) {
         guard let follower = self.follower.withLock({ $0 }) else { return reply.answer(APIProblem.resultsUnread) }
         let place: SendPlaces.Place
-        do throws(APIProblem) { place = try places.take(for: user) } catch { return reply.answer(error) }
+        do throws(APIProblem) { place = try places.take(for: caller.name) } catch { return reply.answer(error) }
         let moment = Timestamp(milliseconds: WallClock.millisecondsSince1970())
         let id = writer.withLock { $0.newID(at: moment) }
         let request = OutgoingRequest(json: makeRequest(id, moment).json, id: id)
         let record = writer.withLock { $0.record(of: request, at: moment) }
         let report = RecordReport()
+        let lanes = try? hubs.home(of: recipient, id: id, for: .user(caller)).lanes
         let ticket: ResultFollower.Ticket
         do throws(ResultFollower.WaitRefusal) {
             ticket = try follower.expect(id, awaiting: Awaited(goal, isOwn: Self.isOwn), until: deadline) {
@@ -140,17 +142,17 @@ package final class Sending: Sendable {
 
     /// Answers what is known at the end of a wait; where outcomes are missing, the hub is asked first, unless the gateway stops.
     static func conclude(
-        _ id: String, record: SendOutcome.Record, ending: ResultFollower.Ending, lanes: HubLanes, reply: Reply
+        _ id: String, record: SendOutcome.Record, ending: ResultFollower.Ending, lanes: HubLanes?, reply: Reply
     ) {
         let outcome = SendOutcome(requestID: id, record: record, awaited: ending.awaited)
         switch outcome.step {
         case .answer(let answer): reply.answer(answer)
         case .ask where ending.reason == .closed: reply.answer(outcome.answer(telemetry: [:]))
         case .ask(let notifications):
-            let isPut = lanes.put(for: id) { caller in
+            let isPut = lanes?.put(for: id) { caller in
                 reply.answer(outcome.answer(telemetry: caller.telemetry(of: notifications)))
             }
-            if !isPut { reply.answer(outcome.answer(telemetry: [:])) }
+            if isPut != true { reply.answer(outcome.answer(telemetry: [:])) }
         }
     }
 

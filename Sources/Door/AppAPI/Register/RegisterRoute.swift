@@ -4,16 +4,16 @@ import Foundation
 import GatewayAPI
 import HTTPServing
 
-/// Serves `/api/register`: a registrar decides, and its calls are made on a lane of the hub.
+/// Serves `/api/register`: a registrar decides, and its calls are made on a lane of the user's hub.
 package struct RegisterRoute: Sendable {
     let users: UserTags
     let rules: TagRules
-    let lanes: HubLanes
+    let hubs: DeviceHubs
 
-    package init(users: UserTags, rules: TagRules, lanes: HubLanes) {
+    package init(users: UserTags, rules: TagRules, hubs: DeviceHubs) {
         self.users = users
         self.rules = rules
-        self.lanes = lanes
+        self.hubs = hubs
     }
 
     /// Answers a call of `/api/register`, now or later; waits for nothing.
@@ -22,7 +22,8 @@ package struct RegisterRoute: Sendable {
             let (registrar, key) = try self.registrar(for: call)
             // What needs no hub waits for no lane.
             if case .end(let ending) = registrar.start() { return call.reply.answer(APIAnswer(ending)) }
-            let isPut = lanes.put(for: key) { caller in call.reply.answer(APIAnswer(caller.run(registrar))) }
+            let home = try hubs.home(of: users.tag(of: call.caller.name), id: key, for: .user(call.caller))
+            let isPut = home.lanes.put(for: key) { caller in call.reply.answer(APIAnswer(caller.run(registrar))) }
             guard isPut else { throw APIProblem.overloaded(after: 1000) }
         } catch {
             call.reply.answer(error)

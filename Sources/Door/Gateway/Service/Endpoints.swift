@@ -80,7 +80,7 @@ struct APIEndpoints: Endpoints {
     /// Makes endpoints that send nothing yet. It fails for settings with which no device can be registered, or that Kafka's
     /// client refuses. Answers that are held open share the places of `held`.
     init(
-        _ configuration: GatewayConfiguration, lanes: HubLanes, users: UsersSource?, held: HeldAnswers,
+        _ configuration: GatewayConfiguration, hubs: DeviceHubs, users: UsersSource?, held: HeldAnswers,
         services: GatewayServices
     ) throws(GatewayFailure) {
         self.services = services
@@ -93,14 +93,14 @@ struct APIEndpoints: Endpoints {
             throw GatewayFailure.configuration("hub.user_tag: \(error)")
         }
         do throws(KafkaError) {
-            sending = try Sending(configuration, lanes: lanes, services: services)
+            sending = try Sending(configuration, hubs: hubs, services: services)
         } catch {
             throw GatewayFailure.configuration("the Kafka client cannot work with these settings: \(error)")
         }
         let tags = UserTags(pattern, of: users, allowsDemo: configuration.allowsDemoSignIn, now: services.now)
         let rules = TagRules(users: pattern, reserved: configuration.reservedTags)
-        register = RegisterRoute(users: tags, rules: rules, lanes: lanes)
-        devices = DeviceEndpoints(users: tags, rules: rules, lanes: lanes)
+        register = RegisterRoute(users: tags, rules: rules, hubs: hubs)
+        devices = DeviceEndpoints(users: tags, rules: rules, hubs: hubs)
         records = RecordReader(services.log, from: configuration.kafka)
         let messages = SecureMessages(configuration.topics.secure, producer: sending.producer, reader: records)
         let cancelling = RequestCancelling(topic: configuration.topics.control) {

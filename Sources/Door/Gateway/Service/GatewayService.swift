@@ -5,7 +5,6 @@ import Dispatch
 import EventLoop
 public import GatewayAPI
 public import HTTPServing
-public import HubREST
 import Observability
 import Page
 import PublishAPI
@@ -22,14 +21,10 @@ public final class GatewayService: Sendable {
     private static let otherDescriptors = 384
     /// File descriptors that it may need at most. With fewer it takes fewer connections.
     public static let descriptorsNeeded = limits("").descriptorCount + otherDescriptors
-    /// An id that no device has, for asking the hub how it is.
-    private static let nobody = "pushfan-gateway-readiness"
 
     private let configuration: GatewayConfiguration
     private let services: GatewayServices
-    private let watch: HubWatch
-    private let lanes: HubLanes
-    private let hubKeys: HubKeys
+    private let hubs: DeviceHubs
     private let signIn: SignIn
     private let endpoints: any Endpoints
     private let server: HTTPServer
@@ -63,9 +58,9 @@ public final class GatewayService: Sendable {
         try self.init(
             configuration, services: services, checkKey: checkKey, recheckKey: recheckKey, checkBatch: checkBatch, page: page
         ) {
-            [services] (lanes, users) throws(GatewayFailure) -> any Endpoints in
+            [services] (hubs, users) throws(GatewayFailure) -> any Endpoints in
             try APIEndpoints(
-                configuration, lanes: lanes, users: users,
+                configuration, hubs: hubs, users: users,
                 held: HeldAnswers(connections: Self.connectionCount(with: Self.descriptors)), services: services)
         }
     }
@@ -75,9 +70,8 @@ public final class GatewayService: Sendable {
         _ configuration: GatewayConfiguration, services: GatewayServices,
         checkKey: @escaping KeyCheck = { _, _ in .refused }, recheckKey: @escaping KeyRecheck = { _, _ in true },
         checkBatch: @escaping BatchCheck = { _, _ in .allowed }, page: WebPage? = nil,
-        makeEndpoints: (HubLanes, UsersSource?) throws(GatewayFailure) -> any Endpoints
+        makeEndpoints: (DeviceHubs, UsersSource?) throws(GatewayFailure) -> any Endpoints
     ) throws(GatewayFailure) {
-        let watch = HubWatch(services)
         let proxies = if let page { page.proxies } else { try TrustedProxies(configuration.trustedProxies) }
         let users = try UsersSource.watch(
             configuration.usersFile, setting: "gateway.users_file", read: "the users file was read again",
@@ -88,19 +82,8 @@ public final class GatewayService: Sendable {
         } catch {
             throw GatewayFailure.system(error.description)
         }
-        let hubKeys = HubKeys(configuration.hub)
-        let lanes: HubLanes
-        do {
-            lanes = try HubLanes {
-                let client = try RegistrationClient(
-                    configuration.hub, connections: configuration.connections, userAgent: "pushfan/\(configuration.version)",
-                    timeout: configuration.hubTimeout, keys: hubKeys, now: { WallClock.millisecondsSince1970() })
-                return HubCaller(client, watch: watch, services: services)
-            }
-        } catch {
-            throw GatewayFailure.configuration("the hub cannot be called with these settings: \(error)")
-        }
-        let endpoints = try makeEndpoints(lanes, users)
+        let hubs = try DeviceHubs(configuration, services: services)
+        let endpoints = try makeEndpoints(hubs, users)
         let routes = Routes(
             signIn: signIn, endpoints: endpoints, services: services, checkKey: checkKey, recheckKey: recheckKey,
             checkBatch: checkBatch, proxies: proxies, page: page)
@@ -109,9 +92,7 @@ public final class GatewayService: Sendable {
         services.metrics.readWaiting { [weak server] in server?.waitingCount }
         self.configuration = configuration
         self.services = services
-        self.watch = watch
-        self.lanes = lanes
-        self.hubKeys = hubKeys
+        self.hubs = hubs
         self.signIn = signIn
         self.endpoints = endpoints
         self.server = server
@@ -131,7 +112,7 @@ public final class GatewayService: Sendable {
             throw GatewayFailure.configuration("gateway.listen: \(error)")
         }
         signIn.start()
-        lanes.start()
+        hubs.start()
         endpoints.start()
         services.log.info(.listening, "apps are served", [.address: .string(address.description)])
         if servesPage { services.log.info(.listening, "the web page is served", [.address: .string("http://\(address)/ui")]) }
@@ -139,8 +120,8 @@ public final class GatewayService: Sendable {
             services.log.warning(
                 .configurationDoubtful, "everybody may sign in whose password is the name", [.setting: "gateway.demo_auth"])
         }
-        probeHub()
-        DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(1500)) { [watch] in watch.noteSilence() }
+        probeHubs()
+        DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(1500)) { [hubs] in hubs.noteSilence() }
         return address
     }
 
@@ -162,32 +143,17 @@ public final class GatewayService: Sendable {
         // From here on nobody hears an answer; what comes later in this order may still be used by what comes earlier.
         signIn.stop()
         endpoints.stop()
-        lanes.stop()
+        hubs.stop()
     }
 
-    /// Signs with other keys of the hub from now on, and says so in the log.
+    /// Signs with other keys of the hubs from now on, and says so in the log.
     ///
-    /// - Parameter hub: The hub, with the keys. With another address, name or policy than at the start nothing changes, and the log says so.
-    public func renewKeys(of hub: HubConfiguration) {
-        switch hubKeys.renew(by: hub) {
-        case .taken: services.log.info(.configurationLoaded, "the hub's new keys are used")
-        case .unchanged: break
-        case .otherHub:
-            services.log.warning(
-                .configurationDoubtful, "the hub's address, name, policy or other settings have changed: a restart takes them")
-        }
-    }
+    /// - Parameter hubs: The hubs, with the keys. With another address, name or policy than at the start nothing changes, and the log says so.
+    public func renewKeys(of hubs: [GatewayConfiguration.Hub]) { self.hubs.renewKeys(by: hubs) }
 
-    /// Asks the hub how it is, unless the last call has told that it is well. To be called every few seconds; waits for nothing.
-    public func probeHub() {
-        guard watch.beginProbe() else { return }
-        let isPut = lanes.put(for: Self.nobody) { [watch] caller in
-            // What came of it is noted by the caller.
-            _ = try? caller.perform(.getInstallation(id: GatewayService.nobody))
-            watch.endProbe()
-        }
-        if !isPut { watch.endProbe() }
-    }
+    /// Asks the hubs how they are, but those of which the last call has told that they are well. To be called every few seconds; waits for
+    /// nothing.
+    public func probeHubs() { hubs.probe() }
 
     /// What it serves with: as many connections as the descriptors allow.
     static func serving(_ listen: String, routes: Routes, descriptors: Int = .max) -> HTTPServerConfiguration {

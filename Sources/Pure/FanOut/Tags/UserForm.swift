@@ -32,10 +32,10 @@ enum UserForm {
         return isOwn(bytes.span, longest: longest) ? bytes : encoded(bytes, longest: longest)
     }
 
-    /// The name by which a request reaches a user, or nil for one that looks like a form.
+    /// The name by which a request reaches a user, or nil for one that looks like a form, or that no request may have.
     static func address(of name: String) -> String? {
         let name = UserName.composed(name)
-        return isEncoded(Array(name.utf8)) ? nil : name
+        return UserName.isAddressable(name) && !isEncoded(Array(name.utf8)) ? name : nil
     }
 
     /// The address of the user of a form, or nil for a digest.

@@ -7,7 +7,7 @@ public struct UserTag: Sendable, Hashable {
     /// The tag in lower case: what is compared.
     public let folded: String
     /// The text by which requests name the user, and by which a spread finds the user's hub: the composed name, or `form` of a name that
-    /// looks like the form of another.
+    /// looks like the form of another or that no request may have.
     public let address: String
 
     fileprivate init(form: String, text: String, address: String) {
