@@ -44,7 +44,7 @@ package struct DeviceEndpoints: Sendable {
                 try hubs.home(of: desk.user, id: id, named: query["hub"], for: .backEnd(holder.publisher))
             case .user(let caller): try hubs.home(of: desk.user, id: id, named: query["hub"], for: .user(caller))
             }
-        let isPut = hub.lanes.put(for: id.lowercased()) { caller in
+        let isPut = hub.lanes.put(for: id) { caller in
             let ending = caller.run(desk, on: id)
             call.reply.answer(call.answer(to: ending, for: rights, at: caller.hubName(of: id)))
         }

@@ -30,8 +30,10 @@ package struct HandleDuplicates: Sendable, Equatable {
     /// Whether a registration has a handle.
     package static func has(_ registration: DeviceRegistration, handle: String) -> Bool {
         guard let platform = registration.platform, let theirs = registration.handle else { return false }
-        // Of a browser the list has the endpoint alone.
-        if platform == .browser { return handle.contains(theirs) }
+        if handle == theirs { return true }
+        // Of a browser the list has the endpoint alone, and of Baidu the channel without its user.
+        if platform == .browser { return handle.contains("\"\(theirs)\"") }
+        if platform == .baidu { return handle.hasSuffix("-\(theirs)") }
         return DeviceToken.identity(of: theirs, on: platform) == DeviceToken.identity(of: handle, on: platform)
     }
 }
