@@ -28,6 +28,8 @@ package final class DeviceMemory: Sendable {
         /// Nil where it was removed.
         let installation: Installation?
         let number: Int
+        /// The number of the write that gave it its handle, or 0 where that is not remembered.
+        let rank: Int
         let end: MonotonicTime
         let byteCount: Int
     }
@@ -59,15 +61,17 @@ package final class DeviceMemory: Sendable {
         }
     }
 
-    /// Remembers what a hub has under an id now, or that it has nothing.
-    package func keep(_ installation: Installation?, as id: String, at hub: String) {
+    /// Remembers what a hub has under an id now, or that it has nothing. A change in part gives nobody a handle.
+    package func keep(_ installation: Installation?, as id: String, at hub: String, isChange: Bool = false) {
         let end = now().advanced(by: Self.life)
         state.withLock { state in
             let key = Key(hub: hub, id: id.lowercased())
             state.lastNumber += 1
+            let number = state.lastNumber
+            let rank = isChange ? state.entries[key]?.rank ?? 0 : number
             state.forget(key)
             let byteCount = Self.byteCount(installation)
-            state.add(Entry(installation: installation, number: state.lastNumber, end: end, byteCount: byteCount), as: key)
+            state.add(Entry(installation: installation, number: number, rank: rank, end: end, byteCount: byteCount), as: key)
             state.trim(to: limits, at: now())
         }
     }
@@ -101,8 +105,21 @@ package final class DeviceMemory: Sendable {
         state.withLock { state in
             let holders = state.holders(of: Self.name(handle, platform))
             guard let own = holders.first(where: { $0.key.id == id.lowercased() }) else { return [] }
-            return holders.filter { $0.key.hub == hub && $0.number < own.number && $0.key.id != own.key.id }
+            return holders.filter { $0.key.hub == hub && $0.rank < own.rank && $0.key.id != own.key.id }
                 .map { DeviceRegistration(of: $0.installation, on: platform) }
+        }
+    }
+
+    /// Whether an installation still is to be removed, because another one has its handle: not if it was written after that one, or that one
+    /// is not there any more.
+    package func mayRemove(_ other: String, for id: String, at hubs: [String]) -> Bool {
+        state.withLock { state in
+            func rank(of id: String) -> Int? {
+                hubs.compactMap { state.entries[Key(hub: $0, id: id.lowercased())] }
+                    .filter { $0.installation != nil }.map(\.rank).max()
+            }
+            guard let theirs = rank(of: other) else { return true }
+            return rank(of: id).map { $0 > theirs } ?? false
         }
     }
 
@@ -153,10 +170,10 @@ extension DeviceMemory.State {
     /// The installations that have a handle, by the hubs' names and ids.
     fileprivate func holders(
         of handle: String, at hub: String? = nil
-    ) -> [(key: DeviceMemory.Key, number: Int, installation: Installation)] {
+    ) -> [(key: DeviceMemory.Key, rank: Int, installation: Installation)] {
         (owners[handle] ?? []).filter { hub == nil || $0.hub == hub }.sorted { $0.id < $1.id }.compactMap { key in
             guard let entry = entries[key], let installation = entry.installation else { return nil }
-            return (key, entry.number, installation)
+            return (key, entry.rank, installation)
         }
     }
 }

@@ -97,6 +97,13 @@ package final class HubCaller {
         return all
     }
 
+    /// Removes an installation whose handle another one has, unless that has changed meanwhile.
+    package func removeDuplicate(_ other: String, of id: String) throws(RegistrationFailure) {
+        let hubs = reach.hubs.map { seats[$0].name }
+        guard seats[reach.home].memory.mayRemove(other, for: id, at: hubs) else { return }
+        _ = try perform(.deleteInstallation(id: other))
+    }
+
     /// The name of the hub that has an installation which was read or written.
     package func hubName(of id: String) -> String { seats[place(of: id)].name }
 

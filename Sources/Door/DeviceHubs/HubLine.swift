@@ -34,8 +34,10 @@ final class HubLine {
         return reply
     }
 
-    /// Remembers what the hub has of a device now.
-    func keep(_ installation: Installation) { seat.memory.keep(installation, as: installation.id, at: seat.name) }
+    /// Remembers what the hub has of a device that was changed in part.
+    func keep(_ installation: Installation) {
+        seat.memory.keep(installation, as: installation.id, at: seat.name, isChange: true)
+    }
 
     /// The installations that got a handle before this one did, by this gateway.
     func rivals(of id: String, handle: String, on platform: Platform) -> [DeviceRegistration] {

@@ -1,5 +1,6 @@
 @testable import DeviceAPI
 import DeviceHubs
+import DoorStage
 import GatewayAPI
 import PushModel
 import Testing

@@ -32,7 +32,9 @@ struct DeviceDesk: Sendable {
         case write(Installation)
         /// Changes tags at the hub itself, and what the installation is then.
         case patch([InstallationChange], result: Installation)
-        case removeInstallation(id: String)
+        case remove
+        /// Removes another installation that has the handle, unless that has changed meanwhile.
+        case removeDuplicate(id: String)
         case removeRegistration(id: String, etag: String?)
     }
 
@@ -95,7 +97,7 @@ struct DeviceDesk: Sendable {
     /// The first step.
     mutating func start() -> Step {
         if case .remove = purpose, rights.user == nil {
-            (stage, queue) = (.clearing, [.removeInstallation(id: id)])
+            (stage, queue) = (.clearing, [.remove])
         } else {
             queue = [.read]
         }
@@ -111,7 +113,9 @@ struct DeviceDesk: Sendable {
         case (_, .failed(let failure)): return .end(.failed(failure))
         case (.read, .installation(let installation)): found = installation
         case (.find, .registrations(let list)), (.findRivals, .registrations(let list)): registrations = list
-        case (.write, .done), (.patch, .done), (.removeInstallation, .done), (.removeRegistration, .done): break
+        case (.write, .done), (.patch, .done), (.remove, .done), (.removeDuplicate, .done),
+            (.removeRegistration, .done):
+            break
         // The reply to another call.
         default: return .end(.failed(RegistrationFailure(.unreadable(.otherDocument), code: .internal)))
         }
@@ -161,7 +165,7 @@ struct DeviceDesk: Sendable {
         var calls = duplicates.natives.map { Call.removeRegistration(id: $0.id, etag: $0.etag) }
         for registration in duplicates.installations {
             guard let other = registration.installationID else { continue }
-            calls.append(.removeInstallation(id: other))
+            calls.append(.removeDuplicate(id: other))
             let owner = DeviceOwner(tags: registration.tags, userID: registration.userID, by: rights.rules.users)
             // Of others a user learns no name.
             let one = Moved(id: other, user: rights.user == nil ? owner?.name : nil)
@@ -188,7 +192,7 @@ extension DeviceDesk {
         case .change(let patch) where patch.hasTagsAlone: return changeTags(patch.changes, of: found) { "/\($0)/path" }
         case .change(let patch): return change(found, by: patch)
         case .remove:
-            (stage, queue) = (.clearing, [.removeInstallation(id: id)])
+            (stage, queue) = (.clearing, [.remove])
             return nil
         case .show, .put: return .shown(found, moved: [])
         }
@@ -266,7 +270,8 @@ extension DeviceDesk.Call: Concealed {
         case .findRivals: "find rivals"
         case .write: "write"
         case .patch: "patch"
-        case .removeInstallation: "remove an installation"
+        case .remove: "remove"
+        case .removeDuplicate: "remove a duplicate"
         case .removeRegistration: "remove a registration"
         }
     }

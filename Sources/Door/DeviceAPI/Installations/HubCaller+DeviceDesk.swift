@@ -26,7 +26,8 @@ extension HubCaller {
                 return .registrations(try rivals(of: id, handle: handle, on: platform))
             case .write(let installation): _ = try perform(.putInstallation(installation))
             case .patch(let changes, let result): try patch(result, by: changes)
-            case .removeInstallation(let id): _ = try perform(.deleteInstallation(id: id))
+            case .remove: _ = try perform(.deleteInstallation(id: id))
+            case .removeDuplicate(let other): try removeDuplicate(other, of: id)
             case .removeRegistration(let id, let etag): _ = try perform(.deleteRegistration(id: id, etag: etag))
             }
             return .done
