@@ -65,7 +65,10 @@ struct DevicePatchTests {
         #expect(try !parties.patch(#"[{"op":"add","path":"/tags/a"},{"op":"remove","path":"/tags"}]"#).hasTagsAlone)
     }
 
-    @Test(arguments: [(nil, 400), ("application/json", 400), ("application/json-patch+json; charset=utf-8", 400), ("text/plain", 415)])
+    @Test(
+        arguments: [
+            (nil, 400), ("application/json", 400), ("application/json-patch+json; charset=utf-8", 400), ("text/plain", 415),
+        ] as [(String?, Int)])
     func aPatchIsJSON(_ type: String?, status: Int) throws {
         let problem = try #require(throws: APIProblem.self) {
             try DevicePatch([], contentType: type, for: parties.backEnd, now: DeviceParties.now)
