@@ -51,7 +51,7 @@ package struct DeviceEndpoints: Sendable {
         guard isPut else { throw APIProblem.overloaded(after: 1000) }
     }
 
-    /// What the caller may do. A token of a user may have less than the user.
+    /// The rights of the caller. A token of a user may have less than the user.
     private func rights(of call: DeviceCall) throws(APIProblem) -> DeviceRights {
         let tag = { @Sendable [users] (name: String) in users.tag(of: name) }
         switch call.origin {

@@ -9,7 +9,7 @@ import Synchronization
 ///
 /// Bounded by number and size: the oldest are forgotten first.
 package final class DeviceMemory: Sendable {
-    /// How long a write is remembered.
+    /// The time for which a write is remembered.
     package static let life = Duration.seconds(60)
     /// The most that is remembered.
     package struct Limits: Sendable {
@@ -61,7 +61,7 @@ package final class DeviceMemory: Sendable {
         }
     }
 
-    /// Remembers what a hub has under an id now, or that it has nothing. A change in part gives nobody a handle.
+    /// Remembers what a hub has under an id now, or that it has nothing. A change in part gives no handle.
     package func keep(_ installation: Installation?, as id: String, at hub: String, isChange: Bool = false) {
         let end = now().advanced(by: Self.life)
         state.withLock { state in
@@ -76,7 +76,7 @@ package final class DeviceMemory: Sendable {
         }
     }
 
-    /// What was written under an id: nil where nothing is remembered, and a nil inside where it was removed.
+    /// The installation that was written under an id: nil where nothing is remembered, and a nil inside where it was removed.
     package func installation(_ id: String, at hub: String) -> Installation?? {
         state.withLock { state in
             state.trim(to: limits, at: now())
@@ -90,7 +90,7 @@ package final class DeviceMemory: Sendable {
     ) -> [DeviceRegistration] {
         state.withLock { state in
             state.trim(to: limits, at: now())
-            let holders = state.holders(of: Self.name(handle, platform), at: hub)
+            let holders = state.holders(of: Self.name(handle, on: platform), at: hub)
             let rest = list.filter { registration in
                 guard let id = registration.installationID else { return true }
                 return state.entries[Key(hub: hub, id: id.lowercased())] == nil
@@ -103,15 +103,15 @@ package final class DeviceMemory: Sendable {
     /// other looks.
     package func rivals(of id: String, handle: String, on platform: Platform, at hub: String) -> [DeviceRegistration] {
         state.withLock { state in
-            let holders = state.holders(of: Self.name(handle, platform))
+            let holders = state.holders(of: Self.name(handle, on: platform))
             guard let own = holders.first(where: { $0.key.id == id.lowercased() }) else { return [] }
             return holders.filter { $0.key.hub == hub && $0.rank < own.rank && $0.key.id != own.key.id }
                 .map { DeviceRegistration(of: $0.installation, on: platform) }
         }
     }
 
-    /// Whether an installation still is to be removed, because another one has its handle: not if it was written after that one, or that one
-    /// is not there any more.
+    /// True if an installation still must go, because another one has its handle: not if it was written after that one, or that one is not
+    /// there any more.
     package func mayRemove(_ other: String, for id: String, at hubs: [String]) -> Bool {
         state.withLock { state in
             func rank(of id: String) -> Int? {
@@ -134,7 +134,7 @@ package final class DeviceMemory: Sendable {
     }
 
     /// A text that is the same for the same device.
-    fileprivate static func name(_ handle: String, _ platform: Platform) -> String {
+    fileprivate static func name(_ handle: String, on platform: Platform) -> String {
         "\(platform.name) \(DeviceToken.identity(of: handle, on: platform))"
     }
 }
@@ -182,7 +182,7 @@ extension DeviceMemory.Entry {
     /// The handle that it stands under, or nil where there is none.
     fileprivate var handle: String? {
         guard let installation, case .known(let platform) = installation.platform else { return nil }
-        return DeviceMemory.name(installation.pushChannel, platform)
+        return DeviceMemory.name(installation.pushChannel, on: platform)
     }
 }
 

@@ -54,7 +54,7 @@ package struct DeviceTemplates: Sendable, Equatable {
         }
     }
 
-    /// What the hub is told, or nil where there are none.
+    /// The hub's form of them, or nil where there are none.
     package var hubText: JSONObjectText? {
         all.isEmpty ? nil : JSONObjectText(String(decoding: json { $0.add("expiry", value: $1.expiry) }, as: UTF8.self))
     }
@@ -76,7 +76,7 @@ package struct DeviceTemplates: Sendable, Equatable {
         return object.bytes
     }
 
-    /// What is said of a template that has too many tags.
+    /// The fault of a template that has too many tags.
     package static let crowd = "A template's name, its tags and the device's are \(TagRules.maximumCount) at most together."
 
     /// True if a template has too many tags together with the device's own.

@@ -27,7 +27,7 @@ package struct HandleDuplicates: Sendable, Equatable {
         }
     }
 
-    /// Whether a registration has a handle.
+    /// True if a registration has a handle.
     package static func has(_ registration: DeviceRegistration, handle: String) -> Bool {
         guard let platform = registration.platform, let theirs = registration.handle else { return false }
         if handle == theirs { return true }

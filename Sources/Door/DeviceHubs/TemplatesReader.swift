@@ -16,21 +16,21 @@ package struct TemplatesReader {
     package mutating func templates(at node: JSONDocument.Node, beside tagCount: Int = 0) -> DeviceTemplates {
         var templates = DeviceTemplates()
         guard document.kind(of: node) == .object else {
-            note(node, "Templates must be an object.")
+            note("Templates must be an object.", at: node)
             return templates
         }
         guard document.childCount(of: node) <= DeviceTemplates.maximumCount else {
-            note(node, "At most \(DeviceTemplates.maximumCount) templates are allowed.")
+            note("At most \(DeviceTemplates.maximumCount) templates are allowed.", at: node)
             return templates
         }
         var members = document.children(of: node)
         while let (key, value) = members.next(in: document) {
             let name = document.string(document.text(of: key))
-            if let fault = nameFault(name) { note(key, fault) }
-            if templates.all[name] != nil { note(key, "This template stands twice.") }
+            if let fault = nameFault(name) { note(fault, at: key) }
+            if templates.all[name] != nil { note("This template stands twice.", at: key) }
             if let template = template(at: value) { templates.all[name] = template }
         }
-        if templates.isCrowded(beside: tagCount) { note(node, DeviceTemplates.crowd) }
+        if templates.isCrowded(beside: tagCount) { note(DeviceTemplates.crowd, at: node) }
         return templates
     }
 
@@ -42,7 +42,7 @@ package struct TemplatesReader {
     /// One template.
     package mutating func template(at node: JSONDocument.Node) -> DeviceTemplates.Template? {
         guard document.kind(of: node) == .object else {
-            note(node, "A template must be an object with body, and perhaps headers and tags.")
+            note("A template must be an object with body, and perhaps headers and tags.", at: node)
             return nil
         }
         var template = DeviceTemplates.Template(body: "")
@@ -56,10 +56,10 @@ package struct TemplatesReader {
                 template.body = body(at: value) ?? ""
             case "headers": template.headers = headers(at: value)
             case "tags": template.tags = tags(at: value)
-            default: note(value, "There is no such member. Known are: body, headers, tags.")
+            default: note("There is no such member. Known are: body, headers, tags.", at: value)
             }
         }
-        if !isBodyKnown { note(node, "The template has no body.") }
+        if !isBodyKnown { note("The template has no body.", at: node) }
         return template
     }
 
@@ -67,18 +67,18 @@ package struct TemplatesReader {
     package mutating func body(at node: JSONDocument.Node) -> String? {
         let text = document.text(of: node)
         guard document.kind(of: node) == .string, (1...DeviceTemplates.maximumBodyByteCount).contains(text.count) else {
-            note(node, "The body must be a string of 1 to \(DeviceTemplates.maximumBodyByteCount) bytes.")
+            note("The body must be a string of 1 to \(DeviceTemplates.maximumBodyByteCount) bytes.", at: node)
             return nil
         }
         let body = document.string(text)
-        if body.utf8.contains(0) { note(node, "The body must have no NUL in it.") }
+        if body.utf8.contains(0) { note("The body must have no NUL in it.", at: node) }
         return body
     }
 
     /// The header fields of a template.
     package mutating func headers(at node: JSONDocument.Node) -> [String: String] {
         guard document.kind(of: node) == .object, document.childCount(of: node) <= DeviceTemplates.maximumHeaderCount else {
-            note(node, "Headers must be an object of at most \(DeviceTemplates.maximumHeaderCount) strings.")
+            note("Headers must be an object of at most \(DeviceTemplates.maximumHeaderCount) strings.", at: node)
             return [:]
         }
         var fields: [String: String] = [:]
@@ -88,7 +88,7 @@ package struct TemplatesReader {
             let isName = name.utf8.allSatisfy { $0.isLetterOrDigit || $0 == UInt8(ascii: "-") }
             let isValue = document.kind(of: value) == .string && text.utf8.allSatisfy { (0x20..<0x7F).contains($0) }
             if !isName || !(1...64).contains(name.utf8.count) || !isValue || text.utf8.count > 256 {
-                note(value, "A header field is named by letters, digits and hyphens, and has at most 256 printable characters.")
+                note("A header field is named by letters, digits and hyphens, and has at most 256 printable characters.", at: value)
             }
             fields[name] = text
         }
@@ -98,7 +98,7 @@ package struct TemplatesReader {
     /// The tags of a template. A user's own tag is not one of them: the device has it already.
     package mutating func tags(at node: JSONDocument.Node) -> [String] {
         guard let texts = document.texts(at: node) else {
-            note(node, "Tags must be an array of strings.")
+            note("Tags must be an array of strings.", at: node)
             return []
         }
         let checked = rules.check(texts, beside: nil, at: document.pointer(to: node))
@@ -106,7 +106,7 @@ package struct TemplatesReader {
         return checked.tags
     }
 
-    private mutating func note(_ node: JSONDocument.Node, _ message: String) {
+    private mutating func note(_ message: String, at node: JSONDocument.Node) {
         faults.note(RequestFault(.schemaInvalid, at: document.pointer(to: node), message: message))
     }
 }

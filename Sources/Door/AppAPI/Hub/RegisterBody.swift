@@ -18,7 +18,7 @@ struct RegisterBody: Sendable, Equatable {
     let handle: String
     /// The tags, each once, without the one that names the user; at most 59.
     let tags: [String]
-    /// The templates; nil leaves those that the device has.
+    /// The templates, or nil to leave those that the device has.
     let templates: DeviceTemplates?
 
     /// Describes a device.

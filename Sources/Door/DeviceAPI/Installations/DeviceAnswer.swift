@@ -6,7 +6,7 @@ import HTTPServing
 import HubREST
 import PushModel
 
-/// What is told of a device: the body of an answer, whose members always stand in one order, and its tag.
+/// An answer about a device: its body, whose members always stand in one order, and its tag.
 ///
 /// Handles are secrets: no description shows them.
 struct DeviceAnswer {
@@ -65,7 +65,7 @@ struct DeviceAnswer {
         object.add("handle", raw: subscription.map { Array($0.text.utf8) } ?? JSONObject.text(form))
     }
 
-    /// RFC 3339 where it can be read as that; hubs leave out the zone.
+    /// RFC 3339 where it can be read as that. Hubs leave out the zone.
     private static func moment(_ text: String) -> String {
         let read = Timestamp(text.utf8Span.span) ?? Timestamp("\(text)Z".utf8Span.span)
         return read?.text ?? text

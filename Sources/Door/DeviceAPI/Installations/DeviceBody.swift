@@ -4,7 +4,7 @@ import FanOut
 import GatewayAPI
 import PushModel
 
-/// The body of `PUT /v1/installations/{id}`: all that is to be known of a device.
+/// The body of `PUT /v1/installations/{id}`: a whole device.
 ///
 /// Handles are secrets: no description shows them.
 struct DeviceBody: Sendable, Equatable {
@@ -24,12 +24,12 @@ struct DeviceBody: Sendable, Equatable {
 
     /// Reads a body strictly.
     ///
-    /// - Throws: 400 with every fault and its JSON Pointer; 413, 415.
+    /// - Throws: 400 with every fault and its JSON Pointer, 413, and 415.
     init(_ body: [UInt8], contentType: String?, for rights: DeviceRights, now: Timestamp) throws(APIProblem) {
         let document = try JSONBody.read(body, contentType: contentType)
         var reader = DeviceReader(document, for: rights, now: now)
         let members = reader.members(["platform", "handle", "user", "tags", "templates", "expires_at"])
-        for name in ["platform", "handle"] where members[name] == nil { reader.note("/\(name)", "\(name) is missing.") }
+        for name in ["platform", "handle"] where members[name] == nil { reader.note("\(name) is missing.", at: "/\(name)") }
         let service = members["platform"].flatMap { reader.platform(at: $0) }
         let form = members["handle"].flatMap { node in service.flatMap { reader.handle(at: node, on: $0) } }
         let user = members["user"].flatMap { reader.user(at: $0) } ?? rights.user

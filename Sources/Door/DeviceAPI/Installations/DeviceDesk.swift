@@ -12,7 +12,7 @@ import PushModel
 ///
 /// What is new is written before what is old is removed, so that a failure between the two leaves a device that rings.
 struct DeviceDesk: Sendable {
-    /// The thing that is to be done.
+    /// The thing that the call asks for.
     enum Purpose: Sendable {
         case show
         case put(DeviceBody)
@@ -39,7 +39,7 @@ struct DeviceDesk: Sendable {
     }
 
     enum Reply: Sendable, Equatable {
-        /// To `read`; nil when there is none.
+        /// To `read`, nil when there is none.
         case installation(Installation?)
         /// To `find` and `findRivals`.
         case registrations([DeviceRegistration])
@@ -78,7 +78,7 @@ struct DeviceDesk: Sendable {
     private var current: Call?
     private var found: Installation?
     private var registrations: [DeviceRegistration] = []
-    /// The device as it is to be.
+    /// The device in its new form.
     private var wanted: Installation?
     private var moved: [Moved] = []
 
@@ -89,7 +89,7 @@ struct DeviceDesk: Sendable {
     /// The user whose device it is, as far as the call says it.
     var user: UserTag? { if case .put(let body) = purpose { body.user } else { rights.user } }
 
-    /// Whether an installation can have this id: the hub makes a tag of it, and dots alone are no segment of a path (RFC 3986, 5.2.4).
+    /// True if an installation can have this id: the hub makes a tag of it, and dots alone are no segment of a path (RFC 3986, 5.2.4).
     static func isPossible(_ id: String) -> Bool {
         (try? HubTag.installation(id)) != nil && id.contains { $0 != "." }
     }
@@ -198,7 +198,7 @@ extension DeviceDesk {
         }
     }
 
-    /// Whether the caller may write over a device: it is the caller's, or the caller holds the device that has it.
+    /// True if the caller may write over a device: it is the caller's, or the caller holds the device that has it.
     private func mayWrite(_ body: DeviceBody, over installation: Installation) -> Bool {
         if rights.admit(owner(of: installation)) { return true }
         guard case .known(let platform) = installation.platform else { return false }
@@ -253,7 +253,7 @@ extension DeviceDesk {
         guard draft.faults.isEmpty else { return .refused(.invalid(draft.faults)) }
         wanted = draft.installation
         stage = .finding
-        // Who has the handle is asked where it, or its user, is another.
+        // Another handle, or another user, is a reason to ask for those that have the handle.
         if draft.installation.pushChannel != found.pushChannel || draft.installation.userID != found.userID {
             queue = asking { .find(handle: $0, platform: $1) }
         }
@@ -262,7 +262,7 @@ extension DeviceDesk {
 }
 
 extension DeviceDesk.Call: Concealed {
-    /// What it does; the handle is a secret.
+    /// The kind of the call, because a handle is a secret.
     var description: String {
         switch self {
         case .read: "read"

@@ -23,12 +23,12 @@ struct DeviceDraft {
         place = pointer
         switch change {
         case .addTag(let tag):
-            if let fault = rules.fault(of: tag, beside: owner?.folded) { return note("", fault) }
+            if let fault = rules.fault(of: tag, beside: owner?.folded) { return note(fault) }
             if !tags.contains(where: { UserTag.folded($0) == UserTag.folded(tag) }), UserTag.folded(tag) != owner?.folded {
                 tags.append(tag)
             }
         case .removeTag(let tag):
-            if UserTag.folded(tag) == owner?.folded { return note("", "The user's tag stays as long as the user.") }
+            if UserTag.folded(tag) == owner?.folded { return note("The user's tag stays as long as the user.") }
             tags.removeAll { UserTag.folded($0) == UserTag.folded(tag) }
         case .setTags(let list):
             let checked = rules.check(list, beside: owner?.folded, at: place + "/value")
@@ -50,30 +50,30 @@ struct DeviceDraft {
     mutating func checkCounts() {
         place = ""
         if tags.count > TagRules.maximumCount {
-            note("", "A device has \(TagRules.maximumCount) tags at most beside its user's.")
+            note("A device has \(TagRules.maximumCount) tags at most beside its user's.")
         }
         let templates = DeviceTemplates(installation.templates)
         if templates.all.count > DeviceTemplates.maximumCount {
-            note("", "At most \(DeviceTemplates.maximumCount) templates are allowed.")
+            note("At most \(DeviceTemplates.maximumCount) templates are allowed.")
         }
-        if templates.isCrowded(beside: tags.count) { note("", DeviceTemplates.crowd) }
+        if templates.isCrowded(beside: tags.count) { note(DeviceTemplates.crowd) }
     }
 
     private mutating func setHandle(_ text: String) {
         guard case .known(let platform) = installation.platform else {
-            return note("", "The handle of this platform cannot be changed.")
+            return note("The handle of this platform cannot be changed.")
         }
         do throws(DeviceToken.Problem) {
             installation.pushChannel = try DeviceToken.normalForm(text, on: platform)
             installation.isChannelExpired = false
         } catch {
-            note("/value", error.description)
+            note(error.description, at: "/value")
         }
     }
 
     private mutating func changeTemplate(_ name: String, by body: (inout DeviceTemplates.Template) -> Void) {
         let templates = DeviceTemplates(installation.templates)
-        guard var template = templates.all[name] else { return note("/path", "The device has no such template.") }
+        guard var template = templates.all[name] else { return note("The device has no such template.", at: "/path") }
         body(&template)
         setTemplates { $0.all[name] = template }
     }
@@ -84,7 +84,7 @@ struct DeviceDraft {
         installation.templates = templates.hubText
     }
 
-    private mutating func note(_ end: String, _ message: String) {
+    private mutating func note(_ message: String, at end: String = "") {
         faults.note(RequestFault(.schemaInvalid, at: place + end, message: message))
     }
 }

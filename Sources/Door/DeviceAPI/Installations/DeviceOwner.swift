@@ -13,7 +13,7 @@ struct DeviceOwner: Sendable, Equatable {
         (form, self.tag) = (tag.form, tag.text)
     }
 
-    /// The owner by a device's tags, or else by its user; nil where it is nobody's.
+    /// The owner by a device's tags, or else by its user, or nil where it has neither.
     init?(tags: [String], userID: String?, by pattern: UserTag.Pattern) {
         if let tag = tags.first(where: pattern.fits) {
             let form = tag.utf8.dropFirst(pattern.prefix.utf8.count).dropLast(pattern.suffix.utf8.count)

@@ -36,7 +36,7 @@ struct DevicePatch: Sendable, Equatable {
 
     /// Reads a body.
     ///
-    /// - Throws: 400 with every fault and its JSON Pointer; 413, 415.
+    /// - Throws: 400 with every fault and its JSON Pointer, 413, and 415.
     init(_ body: [UInt8], contentType: String?, for rights: DeviceRights, now: Timestamp) throws(APIProblem) {
         let isPatch = contentType?.split(separator: ";").first?.lowercased() == "application/json-patch+json"
         let document = try JSONBody.read(body, contentType: isPatch ? nil : contentType)
@@ -54,7 +54,7 @@ struct DevicePatch: Sendable, Equatable {
         guard reader.faults.isEmpty else { throw .invalid(reader.faults) }
     }
 
-    /// Whether it does nothing but add and remove tags, which a hub can do by itself.
+    /// True if it does nothing but add and remove tags, which a hub can do by itself.
     var hasTagsAlone: Bool {
         changes.allSatisfy { change in
             switch change {
@@ -66,24 +66,24 @@ struct DevicePatch: Sendable, Equatable {
 
     private static func change(at node: JSONDocument.Node, by reader: inout DeviceReader, isBackEnd: Bool) -> Change? {
         guard reader.document.kind(of: node) == .object else {
-            reader.note(node, "An operation is an object with op, path and perhaps value.")
+            reader.note("An operation is an object with op, path and perhaps value.", at: node)
             return nil
         }
         let members = reader.members(of: node, named: ["op", "path", "value"])
         guard let op = members["op"], let path = members["path"] else {
-            reader.note(node, "An operation has op and path.")
+            reader.note("An operation has op and path.", at: node)
             return nil
         }
         guard let word = reader.text(at: op), let pointer = reader.text(at: path) else { return nil }
         guard let operation = InstallationChange.Operation(rawValue: word) else {
-            reader.note(op, "op must be add, replace or remove.")
+            reader.note("op must be add, replace or remove.", at: op)
             return nil
         }
         var steps = pointer.utf8.split(separator: UInt8(ascii: "/"), maxSplits: 4, omittingEmptySubsequences: false).map {
             String(Substring($0)).replacing("~1", with: "/").replacing("~0", with: "~")
         }
         guard steps.first == "", steps.count > 1 else {
-            reader.note(path, "The path must begin with a slash.")
+            reader.note("The path must begin with a slash.", at: path)
             return nil
         }
         steps.removeFirst()
@@ -91,7 +91,7 @@ struct DevicePatch: Sendable, Equatable {
         // A tag stands in the path, and needs no value.
         if steps.count == 2, steps[0] == "tags", steps[1] != "-" { return .addTag(steps[1]) }
         guard let value = members["value"] else {
-            reader.note(node, "This operation has a value.")
+            reader.note("This operation has a value.", at: node)
             return nil
         }
         return setting(steps, to: value, adds: operation == .add, at: path, by: &reader, isBackEnd: isBackEnd)
@@ -124,7 +124,7 @@ struct DevicePatch: Sendable, Equatable {
         case ("tags", 1) where adds && document.kind(of: value) == .string: return reader.text(at: value).map { .addTag($0) }
         case ("tags", 1):
             guard let tags = document.texts(at: value) else {
-                reader.note(value, "Tags must be an array of strings.")
+                reader.note("Tags must be an array of strings.", at: value)
                 return nil
             }
             return .setTags(tags)
@@ -136,7 +136,7 @@ struct DevicePatch: Sendable, Equatable {
         case ("templates", 1): return .templates(reader.templates(at: value, beside: 0))
         case ("templates", 2):
             let name = steps[1]
-            if let fault = reader.read({ $0.nameFault(name) }) { reader.note(path, fault) }
+            if let fault = reader.read({ $0.nameFault(name) }) { reader.note(fault, at: path) }
             return reader.read { $0.template(at: value) }.map { .template(name: name, $0) }
         case ("templates", 3) where steps[2] == "body":
             return reader.read { $0.body(at: value) }.map { .body(name: steps[1], $0) }
@@ -149,7 +149,7 @@ struct DevicePatch: Sendable, Equatable {
     }
 
     private static func refusal(of path: JSONDocument.Node, by reader: inout DeviceReader) -> Change? {
-        reader.note(path, "A device cannot be changed so.")
+        reader.note("A device cannot be changed so.", at: path)
         return nil
     }
 }

@@ -5,7 +5,7 @@ import PushModel
 
 /// Reads the values of which devices are made, and notes what is wrong with each. No message repeats any of them.
 struct DeviceReader {
-    /// The words for platforms; those for Android are one.
+    /// The words for platforms, of which three mean Android.
     static let platforms = ["apns", "fcmv1", "fcm", "gcm", "wns", "adm", "baidu", "browser", "xiaomi"]
 
     let document: JSONDocument
@@ -20,7 +20,7 @@ struct DeviceReader {
     /// The members of the body's object that are there and not null.
     mutating func members(_ names: [String]) -> [String: JSONDocument.Node] {
         guard document.kind(of: document.root) == .object else {
-            note("", "The body must be an object.")
+            note("The body must be an object.", at: "")
             return [:]
         }
         return members(of: document.root, named: names)
@@ -33,9 +33,9 @@ struct DeviceReader {
         while let (key, value) = members.next(in: document) {
             let name = document.string(document.text(of: key))
             if !names.contains(name) {
-                note(key, "There is no such member. Known are: \(names.joined(separator: ", ")).")
+                note("There is no such member. Known are: \(names.joined(separator: ", ")).", at: key)
             } else if document.kind(of: value) != .null, found.updateValue(value, forKey: name) != nil {
-                note(key, "\(name) stands twice.")
+                note("\(name) stands twice.", at: key)
             }
         }
         return found
@@ -44,7 +44,7 @@ struct DeviceReader {
     /// A string, or nil for anything else.
     mutating func text(at node: JSONDocument.Node) -> String? {
         guard document.kind(of: node) == .string else {
-            note(node, "It must be a string.")
+            note("It must be a string.", at: node)
             return nil
         }
         return document.string(document.text(of: node))
@@ -54,7 +54,7 @@ struct DeviceReader {
         guard let word = text(at: node) else { return nil }
         let platform = Platform(name: word.lowercased())
         if let platform { return platform == .gcm ? .fcmv1 : platform }
-        note(node, "The platform must be one of \(Self.platforms.joined(separator: ", ")).")
+        note("The platform must be one of \(Self.platforms.joined(separator: ", ")).", at: node)
         return nil
     }
 
@@ -62,13 +62,13 @@ struct DeviceReader {
     mutating func handle(at node: JSONDocument.Node, on platform: Platform) -> String? {
         let kind = document.kind(of: node)
         guard kind == .string || kind == .object && platform == .browser else {
-            note(node, "The handle must be a string, and of a browser the object of its endpoint, p256dh and auth.")
+            note("The handle must be a string, and of a browser the object of its endpoint, p256dh and auth.", at: node)
             return nil
         }
         do throws(DeviceToken.Problem) {
             return try DeviceToken.normalForm(document.string(document.text(of: node)), on: platform)
         } catch {
-            note(node, error.description)
+            note(error.description, at: node)
             return nil
         }
     }
@@ -77,17 +77,17 @@ struct DeviceReader {
     mutating func user(at node: JSONDocument.Node) -> UserTag? {
         guard let name = text(at: node) else { return nil }
         guard UserName.isAddressable(name) else {
-            note(node, UserName.refusal)
+            note(UserName.refusal, at: node)
             return nil
         }
         let tag = rights.tag(name)
-        if let own = rights.user, own.folded != tag.folded { note(node, "It must be the user who calls, or be left out.") }
+        if let own = rights.user, own.folded != tag.folded { note("It must be the user who calls, or be left out.", at: node) }
         return tag
     }
 
     mutating func tags(at node: JSONDocument.Node, beside own: String?) -> [String] {
         guard let texts = document.texts(at: node) else {
-            note(node, "Tags must be an array of strings.")
+            note("Tags must be an array of strings.", at: node)
             return []
         }
         let checked = rights.rules.check(texts, beside: own, at: document.pointer(to: node))
@@ -99,7 +99,7 @@ struct DeviceReader {
         read { $0.templates(at: node, beside: tagCount) }
     }
 
-    /// What a reader of templates reads.
+    /// Reads templates, or parts of them.
     mutating func read<Value>(_ body: (inout TemplatesReader) -> Value) -> Value {
         var reader = TemplatesReader(document, by: rights.rules)
         let value = body(&reader)
@@ -111,18 +111,18 @@ struct DeviceReader {
     mutating func expiry(at node: JSONDocument.Node) -> Timestamp? {
         guard let text = text(at: node) else { return nil }
         guard let moment = Timestamp(text.utf8Span.span) else {
-            note(node, "It must be a moment as RFC 3339 has it, such as 2027-01-31T12:00:00Z.")
+            note("It must be a moment as RFC 3339 has it, such as 2027-01-31T12:00:00Z.", at: node)
             return nil
         }
-        if moment <= now { note(node, "It must be in the future.") }
+        if moment <= now { note("It must be in the future.", at: node) }
         return moment
     }
 
-    mutating func note(_ node: JSONDocument.Node, _ message: String) {
+    mutating func note(_ message: String, at node: JSONDocument.Node) {
         faults.note(RequestFault(.schemaInvalid, at: document.pointer(to: node), message: message))
     }
 
-    mutating func note(_ pointer: String, _ message: String) {
+    mutating func note(_ message: String, at pointer: String) {
         faults.note(RequestFault(.schemaInvalid, at: pointer, message: message))
     }
 }

@@ -1,16 +1,16 @@
 import FanOut
 
-/// What a caller may do with devices.
+/// The rights of a caller with regard to devices.
 struct DeviceRights: Sendable {
-    /// The user whose devices they must be; nil for a back end.
+    /// The user whose devices they must be, or nil for a back end.
     let user: UserTag?
-    /// Whether answers show handles.
+    /// True if answers show handles.
     let showsHandles: Bool
     /// The rules for tags: a back end may set reserved ones.
     let rules: TagRules
     /// Makes a user's tag of a name as the caller wrote it.
     let tag: @Sendable (String) -> UserTag
 
-    /// Whether the caller may see and change a device.
+    /// True if the caller may see and change a device.
     func admit(_ owner: DeviceOwner?) -> Bool { user == nil || owner?.folded == user?.folded }
 }

@@ -38,11 +38,11 @@ public struct TagRules: Sendable, Equatable {
         check(tags, beside: user.folded, at: pointer)
     }
 
-    /// Checks the tags of a device whose user's tag is known, or that is nobody's.
+    /// Checks the tags of a device whose user's tag is known, or that has no user.
     ///
     /// - Parameters:
     ///   - tags: The list.
-    ///   - own: The user's tag in lower case, which is tolerated; nil for none.
+    ///   - own: The user's tag in lower case, which is tolerated, or nil for none.
     ///   - pointer: The JSON Pointer of the list.
     /// - Returns: What is left, and every fault.
     public func check(_ tags: [String], beside own: String?, at pointer: String) -> Checked {
@@ -67,7 +67,7 @@ public struct TagRules: Sendable, Equatable {
 
     private static let maximumFaults = 32
 
-    /// The reason for refusing a tag, which is not repeated; nil for one that is allowed, as a user's own is.
+    /// The reason for refusing a tag, which is not repeated, or nil for one that is allowed, as a user's own is.
     public func fault(of tag: String, beside own: String?) -> String? {
         if tag.utf8.first == UInt8(ascii: "$") { return "A tag that begins with '$' is made by the hub alone." }
         do throws(HubTag.Problem) {
