@@ -430,7 +430,10 @@ let package = Package(
             ]),
         tests(
             "Door/DeviceHubsTests",
-            ["Basics", "PushModel", "FanOut", "Delivery", "HubREST", "HubAuth", "GatewayAPI", "DeviceHubs", "DoorStage"]),
+            [
+                "Basics", "PushModel", "FanOut", "Delivery", "Observability", "CurlHTTP", "Kafka", "Keys", "HubREST", "HubAuth",
+                "GatewayAPI", "DeviceHubs", "DoorStage",
+            ]),
         tests(
             "Door/DeviceAPITests",
             [

@@ -142,8 +142,9 @@ struct GatewayProgram {
             service.renewKeys(of: try settings.gatewayConfiguration(version: Program.version).hubs)
             started.renewKafka(by: settings, log: log)
             files.follow(settings)
-            // Of the hub's keys the service says itself what became of them.
-            let known = ["kafka.properties", "hub.connection_string", "hub.secondary_key"]
+            // Of the hubs' keys the service says itself what became of them.
+            let keys = settings.allHubs.flatMap { [$0.path("connection_string"), $0.path("secondary_key")] }
+            let known = ["kafka.properties"] + keys
             log.warnOfRestart(for: settings.changes(since: started).filter { !known.contains($0) })
         } catch {
             log.refuseSettings(for: error)

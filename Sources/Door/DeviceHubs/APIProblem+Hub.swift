@@ -3,7 +3,7 @@ package import HubREST
 import PushModel
 
 extension APIProblem {
-    /// When to try again if the hub does not say it, in milliseconds.
+    /// The time until the next try if the hub does not say it, in milliseconds.
     private static let usualWait: Int64 = 5000
 
     /// The meaning of a failed call about devices to the one who made the call of the API.

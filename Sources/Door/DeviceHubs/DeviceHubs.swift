@@ -54,13 +54,14 @@ package final class DeviceHubs: Sendable {
     /// default.
     ///
     /// - Parameters:
-    ///   - user: The user; nil for a device that has none.
+    ///   - user: The user, or nil for a device that has none.
     ///   - id: The installation, whose calls keep their order.
-    ///   - named: The name of a hub or a spread; nil for where requests go that name none.
+    ///   - named: The name of a hub or a spread, or nil for the one of requests that name none.
     ///   - party: Who asks.
-    /// - Throws: 404 for a name that no hub has; 403 for a hub that is not the asker's alone.
+    /// - Returns: The hub, with the lanes for calls on the installation.
+    /// - Throws: 404 for a name that no hub has, and 403 for a hub that is not the party's alone.
     package func home(
-        of user: UserTag?, id: String, named: String? = nil, for party: Asker
+        of user: UserTag?, id: String, named: String? = nil, for party: DeviceParty
     ) throws(APIProblem) -> Hub {
         let route = try route(to: named, for: party)
         switch route {
@@ -78,7 +79,7 @@ package final class DeviceHubs: Sendable {
 
     /// All hubs at which the devices of a user or a handle can be: those of the spread, or the one. Work on the lanes of each is done at
     /// that hub alone.
-    package func candidates(named: String? = nil, for party: Asker) throws(APIProblem) -> [Hub] {
+    package func candidates(named: String? = nil, for party: DeviceParty) throws(APIProblem) -> [Hub] {
         switch try route(to: named, for: party) {
         case .hub(let number): [hub(number, for: party)]
         case .spread(let number): routes.spreads[number].numbers.map { hub($0, for: party) }
@@ -104,7 +105,7 @@ package final class DeviceHubs: Sendable {
         for hub in hubs where hub.watch.beginProbe() {
             let watch = hub.watch
             let isPut = hub.lanes.put(for: Self.nobody) { caller in
-                // What came of it is noted by the caller.
+                // The caller notes how it ends.
                 _ = try? caller.perform(.getInstallation(id: Self.nobody))
                 watch.endProbe()
             }
@@ -138,13 +139,13 @@ package final class DeviceHubs: Sendable {
             .configurationDoubtful, "the hub's address, name, policy or other settings have changed: a restart takes them")
     }
 
-    private func hub(_ number: Int, for party: Asker) -> Hub {
+    private func hub(_ number: Int, for party: DeviceParty) -> Hub {
         let hub = hubs[number]
         let lanes = hub.lanes.lanes(to: HubReach(home: number), for: party.claimant)
         return Hub(name: hub.name, lanes: lanes, watch: hub.watch)
     }
 
-    private func route(to name: String?, for party: Asker) throws(APIProblem) -> HubRouter.Route {
+    private func route(to name: String?, for party: DeviceParty) throws(APIProblem) -> HubRouter.Route {
         if let tenant = party.tenant {
             guard isOwn(of: tenant) else { throw .sharedHub }
             guard name.map({ routes.lead(TenantID(tenant), to: $0) }) ?? true else { throw .foreignHub }

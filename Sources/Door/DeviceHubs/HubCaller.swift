@@ -61,7 +61,8 @@ package final class HubCaller {
         try all { (line) throws(RegistrationFailure) in try line.registrations(of: handle, on: platform) }
     }
 
-    /// All registrations that have a tag, in the hub's order. Several pages of them count as one call, and half a list is never returned.
+    /// All registrations that have a tag, in the hub's order. Several pages of them count as one call, and half a list is never
+    /// returned.
     package func registrations(tagged tag: String) throws(RegistrationFailure) -> [DeviceRegistration] {
         try all { (line) throws(RegistrationFailure) in try line.registrations(tagged: tag) }
     }
@@ -73,6 +74,14 @@ package final class HubCaller {
             _ = try write(installation)
         }
         for (id, hubs) in places where hubs.contains(reach.home) { try remove(id, from: hubs.subtracting([reach.home])) }
+    }
+
+    /// The name of the hub that has an installation, as far as the work has found or written it, else of the one that is to have it.
+    package func hubName(of id: String) -> String { seats[place(of: id)].name }
+
+    private func place(of id: String) -> Int {
+        let found = places[id.lowercased()] ?? []
+        return found.contains(reach.home) ? reach.home : found.min() ?? reach.home
     }
 
     /// What the hub tells of notifications, within a few seconds for all of them together; one that is missing was not told of.
@@ -102,14 +111,6 @@ package final class HubCaller {
         let hubs = reach.hubs.map { seats[$0].name }
         guard seats[reach.home].memory.mayRemove(other, for: id, at: hubs) else { return }
         _ = try perform(.deleteInstallation(id: other))
-    }
-
-    /// The name of the hub that has an installation which was read or written.
-    package func hubName(of id: String) -> String { seats[place(of: id)].name }
-
-    private func place(of id: String) -> Int {
-        let found = places[id.lowercased()] ?? []
-        return reach.hubs.first { found.contains($0) } ?? reach.home
     }
 
     // MARK: Spreads

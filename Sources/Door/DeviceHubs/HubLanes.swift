@@ -31,7 +31,7 @@ package final class HubLanes: Sendable {
         (self.lanes, self.reach, self.claimant) = (lanes, reach, claimant)
     }
 
-    /// The same lanes, whose work is done at other hubs, and holds its places for somebody. Of each lane one holder has half at most.
+    /// The same lanes, whose work is done at other hubs, and holds its places for a party. Of each lane one holder has half at most.
     func lanes(to reach: HubReach, for claimant: String?) -> HubLanes { HubLanes(lanes, reach: reach, claimant: claimant) }
 
     /// Starts the threads; they hold their lanes until ``stop()``.

@@ -8,7 +8,7 @@ import PushModel
 
 /// The calls of one thread to one hub. It counts them, and notes how the hub is. Each method waits for its answer.
 final class HubLine {
-    /// How long all telemetry polls for one send may take.
+    /// The time that all telemetry polls for one send may take.
     private static let telemetryLimit = Duration.seconds(5)
 
     private let client: RegistrationClient
@@ -27,7 +27,9 @@ final class HubLine {
         if goesByMemory, case .getInstallation(let id) = call, let known = seat.memory.installation(id, at: seat.name) {
             return known.map { .installation($0) } ?? .absent
         }
-        let reply = try counted("\(call.name)") { () throws(RegistrationFailure) -> RegistrationReply in
+        var isWatched = true
+        if case .listTagged = call { isWatched = false }
+        let reply = try counted("\(call.name)", isWatched: isWatched) { () throws(RegistrationFailure) -> RegistrationReply in
             try client.perform(call)
         }
         seat.memory.note(call, at: seat.name)
@@ -53,7 +55,8 @@ final class HubLine {
     }
 
     func registrations(tagged tag: String) throws(RegistrationFailure) -> [DeviceRegistration] {
-        try counted("registration.tag") { () throws(RegistrationFailure) -> [DeviceRegistration] in
+        // A policy without Manage is refused it, and can do all else.
+        try counted("registration.tag", isWatched: false) { () throws(RegistrationFailure) -> [DeviceRegistration] in
             try client.registrations(tagged: tag)
         }
     }
@@ -65,7 +68,7 @@ final class HubLine {
             let left = Duration.nanoseconds(deadline.nanoseconds(since: .now()))
             guard left > .zero else { break }
             do throws(RegistrationFailure) {
-                // A hub below the Standard tier, or a policy without Send, refuses it; that does not keep anybody from registering.
+                // A hub below the Standard tier, or a policy without Send, refuses it, and takes registrations all the same.
                 told[id] = try counted("telemetry.get", isWatched: false) {
                     () throws(RegistrationFailure) -> NotificationTelemetry? in
                     try client.telemetry(of: id, within: left)

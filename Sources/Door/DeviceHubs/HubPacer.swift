@@ -13,7 +13,7 @@ package final class HubPacer: Sendable {
     /// The nanoseconds in which the rate brings a burst.
     private static let burst: Int64 = 2_000_000_000
 
-    /// What a call does next.
+    /// The next thing that a call does.
     enum Step: Sendable, Equatable {
         case go
         case wait(until: MonotonicTime)
@@ -74,7 +74,8 @@ package final class HubPacer: Sendable {
 
     /// Takes in what the hub has said: one that throttles, or is not available, is left alone as long as it wants.
     func note(_ failure: RegistrationFailure) {
-        guard failure.cause == .refused, failure.status == 429 || failure.status == 503, let wait = failure.retryAfter else { return }
+        guard failure.cause == .refused, let wait = failure.retryAfter, failure.status == 429 || failure.status == 503
+        else { return }
         let now = now()
         state.withLock { $0.pause.asked(for: wait, now: now) }
     }

@@ -88,7 +88,7 @@ package struct TemplatesReader {
             let isName = name.utf8.allSatisfy { $0.isLetterOrDigit || $0 == UInt8(ascii: "-") }
             let isValue = document.kind(of: value) == .string && text.utf8.allSatisfy { (0x20..<0x7F).contains($0) }
             if !isName || !(1...64).contains(name.utf8.count) || !isValue || text.utf8.count > 256 {
-                note("A header field is named by letters, digits and hyphens, and has at most 256 printable characters.", at: value)
+                note("A header field has a name of letters, digits and hyphens, and 256 printable characters at most.", at: value)
             }
             fields[name] = text
         }

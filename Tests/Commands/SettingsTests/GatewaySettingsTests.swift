@@ -132,6 +132,24 @@ import Testing
         #expect(configuration.hubName == hub && configuration.hub.hub.text == hub)
     }
 
+    /// The hubs that devices are registered at, and the names that lead to them. A spread is served whole or not at all.
+    static let served: [(file: String, hubs: [String], names: [String])] = [
+        ("", ["shop"], ["shop"]), ("hubs: {eu: {}}", ["shop", "eu"], ["shop", "eu"]),
+        ("hubs: {eu: {}}\ndefault_hub: eu", ["eu", "shop"], ["shop", "eu"]),
+        (
+            "hubs: {eu: {}, us: {}}\nspreads: {all: [us, eu]}\ndefault_hub: all", ["us", "eu", "shop"],
+            ["all", "shop", "eu", "us"]
+        ),
+        ("hubs: {eu: {}, us: {connection_string: wrong}}\nspreads: {all: [us, eu]}", ["shop", "eu"], ["shop", "eu"]),
+    ]
+
+    @Test(arguments: served) func everyHubThatIsRightIsServed(file: String, hubs: [String], names: [String]) throws {
+        let configuration = try gateway(["PUSHFAN_HUB_REQUEST_TIMEOUT": "7s"], file: file)
+        #expect(configuration.hubs.map(\.name) == hubs && configuration.hubs.allSatisfy { $0.timeout == .seconds(7) })
+        #expect(["all", "shop", "eu", "us"].filter { configuration.routes.router.route(named: $0) != nil } == names)
+        #expect(try configuration.routes.router.route(of: TenantID.none) == configuration.routes.router.route(named: names[0]))
+    }
+
     static let rules: [(variables: [String: String], file: String?, problems: [String])] = [
         (
             ["PUSHFAN_GATEWAY_USERS_FILE": ""], nil,
@@ -159,8 +177,9 @@ import Testing
             ["leaves fewer than 66 characters for a user"]
         ),
         (
-            ["PUSHFAN_HUB_NAME": ""], "hubs: {eu: {}, us: {}}\nspreads: {all: [eu, us]}\ndefault_hub: all",
-            ["default_hub: \"all\" is a spread of hubs, and a gateway serves one hub"]
+            ["PUSHFAN_HUB_NAME": ""],
+            "hubs: {eu: {}, us: {connection_string: canary}}\nspreads: {all: [eu, us]}\ndefault_hub: all",
+            ["hubs.us.connection_string: "]
         ),
         (["PUSHFAN_HUB_NAME": ""], "hubs: {eu: {}, us: {}}", ["default_hub: is not set"]),
         (["PUSHFAN_HUB_NAME": ""], nil, ["hub.name: is not set"]),

@@ -37,7 +37,7 @@ import Testing
     /// Lanes whose callers nobody uses.
     private func makeLanes(limit: Int) throws -> HubLanes {
         let configuration = try TestGateway.configuration(nil, demo: true, hub: TestGateway.hubThatIsAway)
-        return try hubLanes(of: configuration, TestServices().services, limit: limit)
+        return try DeviceHubs(configuration, laneLimit: limit, services: TestServices().services).hubs[0].lanes
     }
 
     /// Serves a hub and a gateway of it.

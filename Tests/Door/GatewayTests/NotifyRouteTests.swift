@@ -160,7 +160,7 @@ import Testing
         let notification = try self.notification(of: gateway.hub)
         try prepare()
         let services = TestServices()
-        let lanes = try hubLanes(of: gateway.configuration, services.services)
+        let lanes = try DeviceHubs(gateway.configuration, services: services.services).hubs[0].lanes
         lanes.start()
         defer { lanes.stop() }
         let call = #"{"index":0,"platform":"apple","outcome":"success","notification_id":"\#(notification)"}"#

@@ -173,8 +173,8 @@ import Testing
         let gateway = try TestGateway(demo: true, endpoints: held)
         let people = try People()
         let configuration = try TestGateway.configuration(nil, demo: true, hub: TestGateway.hubThatIsAway)
-        let lanes = try hubLanes(of: configuration, gateway.services.services, limit: 1)
-        let route = RegisterRoute(users: UserTags(people.users), rules: people.rules, lanes: lanes)
+        let hubs = try DeviceHubs(configuration, laneLimit: 1, services: gateway.services.services)
+        let route = RegisterRoute(users: UserTags(people.users), rules: people.rules, hubs: hubs)
         let clients = try (0..<2).map { _ in try RawClient(port: gateway.port) }
         for client in clients {
             client.send(request("DELETE", "/api/register/a", [basic("alice", "alice")]))

@@ -57,9 +57,9 @@ final class ServedGateway {
         if let connections {
             service = try GatewayService(
                 configuration, services: services.services, checkKey: checkKey, checkBatch: checkBatch
-            ) { [configuration, services] (lanes, users) throws(GatewayFailure) in
+            ) { [configuration, services] (hubs, users) throws(GatewayFailure) in
                 try APIEndpoints(
-                    configuration, lanes: lanes, users: users, held: HeldAnswers(connections: connections),
+                    configuration, hubs: hubs, users: users, held: HeldAnswers(connections: connections),
                     services: services.services)
             }
         } else {
@@ -118,19 +118,6 @@ final class ServedGateway {
 
     /// The handles of the devices that have a user's tag.
     func handles(of user: String) -> [String] { hub.devices(tag: "username:\(user)").map(\.handle).sorted() }
-}
-
-/// Lanes of a gateway's hub whose threads do not run yet.
-func hubLanes(
-    of configuration: GatewayConfiguration, _ services: GatewayServices, limit: Int = HubLanes.limit
-) throws -> HubLanes {
-    let watch = HubWatch(services)
-    return try HubLanes(limit: limit) {
-        let client = try RegistrationClient(
-            configuration.hub, connections: configuration.connections, userAgent: "pushfan/test", timeout: farDeadline,
-            now: { WallClock.millisecondsSince1970() })
-        return HubCaller(client, watch: watch, services: services)
-    }
 }
 
 /// What producers have reported.

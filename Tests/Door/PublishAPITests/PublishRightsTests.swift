@@ -1,5 +1,6 @@
 @testable import PublishAPI
 @testable import GatewayAPI
+import Delivery
 import HTTPServing
 import HubREST
 import Keys
@@ -47,6 +48,19 @@ import Testing
         } catch {
             return error.code
         }
+    }
+
+    /// Devices are not divided by tenants, so that a tenant has those of a hub only where nobody else's requests go there.
+    @Test(
+        arguments: [("shop", true), ("mass", true), ("lost", false), ("other", false), ("default", false), ("part", false)]
+            as [(String, Bool)])
+    func aHubIsATenantsOwn(tenant: String, isOwn: Bool) {
+        let hubs = HubRoutes(
+            hubs: [("eu", 0), ("us", 1), ("crowd-1", 2), ("crowd-2", 3), ("asia", 4), ("asia-2", 5)],
+            spreads: [("crowd", ["crowd-1", "crowd-2"]), ("east", ["asia", "asia-2"])],
+            tenants: ["shop": "us", "mass": "crowd", "lost": "gone", "default": "eu", "part": "asia", "whole": "east"],
+            defaultName: "eu")
+        #expect(hubs.isOwn(of: TenantID(tenant)) == isOwn)
     }
 
     /// A key's tenant, the hub that it names, and whether it may.

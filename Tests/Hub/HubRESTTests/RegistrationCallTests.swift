@@ -61,6 +61,36 @@ struct RegistrationCallTests {
                 """)
     }
 
+    @Test func aPatchHasItsChangesInTheirOrder() throws {
+        let changes = [
+            InstallationChange.adding(tag: "news"), .removing(tag: "a/b~c"),
+            InstallationChange(op: .replace, path: "/pushChannel", value: "62\"BC"),
+        ]
+        let body =
+            #"[{"op":"add","path":"/tags","value":"news"},{"op":"remove","path":"/tags/a~1b~0c"},"#
+            + #"{"op":"replace","path":"/pushChannel","value":"62\"BC"}]"#
+        #expect(
+            try write(.patchInstallation(id: "4f1c", changes: changes)) == """
+                PATCH /newshub/installations/4f1c?api-version=2020-06 HTTP/1.1\r
+                Host: contoso.servicebus.windows.net\r
+                User-Agent: pushfan/test\r
+                Authorization: \(Calling.token())\r
+                Content-Type: application/json-patch+json\r
+                Content-Length: \(body.utf8.count)\r
+                \r
+                \(body)
+                """)
+    }
+
+    @Test(arguments: [
+        ("username:bob", "username%3Abob"), ("$UserId:{b=}", "%24UserId%3A%7Bb%3D%7D"), ("a@b#c", "a%40b%23c"),
+    ])
+    func theRegistrationsOfATagAreListed(tag: String, segment: String) throws {
+        #expect(
+            try line(.listTagged(tag: tag, count: 7, token: RegistrationPage.Token("x%3D")))
+                == "GET /newshub/tags/\(segment)/registrations?$top=7&api-version=2020-06&continuationtoken=x%3D HTTP/1.1")
+    }
+
     @Test(
         arguments: [
             ("1", "If-Match: \"1\""), (nil, "If-Match: *"), ("", "If-Match: *"), ("1\"\r\nX: y", "If-Match: *"),
@@ -134,6 +164,9 @@ struct RegistrationCallTests {
             .deleteRegistration(id: "a/b", etag: nil), .deleteRegistration(id: "a?b", etag: nil),
             .putInstallation(Installation(id: "a\r\nb", platform: .known(.apple), pushChannel: "AB")),
             .listRegistrations(handle: "", platform: .apple, count: 1, token: nil),
+            .patchInstallation(id: "a/b", changes: [.adding(tag: "a")]), .patchInstallation(id: "a", changes: []),
+            .listTagged(tag: "", count: 1, token: nil), .listTagged(tag: "..", count: 1, token: nil),
+            .listTagged(tag: "a/b", count: 1, token: nil), .listTagged(tag: "$UserId:{", count: 1, token: nil),
             .listRegistrations(handle: String(repeating: "a", count: 4097), platform: .apple, count: 1, token: nil),
         ] as [RegistrationCall])
     func whatNoHubCanHaveIsNotAskedFor(call: RegistrationCall) throws {
@@ -189,6 +222,9 @@ struct RegistrationCallTests {
             RegistrationCall.putInstallation(phone), RegistrationReply.installation(phone),
             RegistrationReply.page(RegistrationPage(registrations: [registration])),
             RegistrationCall.listRegistrations(handle: secret, platform: .apple, count: 1, token: nil),
+            RegistrationCall.listTagged(tag: secret, count: 1, token: nil),
+            InstallationChange(op: .replace, path: "/pushChannel", value: secret),
+            RegistrationCall.patchInstallation(id: "i", changes: [.adding(tag: secret), .removing(tag: secret)]),
         ]
         for value in shown {
             var dumped = ""

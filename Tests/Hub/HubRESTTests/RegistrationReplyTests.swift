@@ -11,6 +11,8 @@ struct RegistrationReplyTests {
     private static let ask = RegistrationCall.getInstallation(id: "4f1c")
     private static let delete = RegistrationCall.deleteInstallation(id: "4f1c")
     private static let list = RegistrationCall.listRegistrations(handle: "5EC2E7", platform: .apple, count: 100, token: nil)
+    private static let patch = RegistrationCall.patchInstallation(id: "4f1c", changes: [.adding(tag: "news")])
+    private static let tagged = RegistrationCall.listTagged(tag: "news", count: 100, token: nil)
     private static let remove = RegistrationCall.deleteRegistration(id: "1-2-3", etag: "1")
 
     private func reply(_ answer: Answer, to call: RegistrationCall) throws(RegistrationFailure) -> RegistrationReply {
@@ -29,6 +31,8 @@ struct RegistrationReplyTests {
             (put, 200, .done), (put, 201, .done), (put, 204, .done), (delete, 200, .done), (delete, 204, .done),
             (delete, 404, .done), (ask, 404, .absent), (remove, 200, .done), (remove, 204, .done), (remove, 404, .done),
             (remove, 410, .done), (put, 404, nil), (put, 202, nil), (ask, 204, nil), (list, 404, nil), (list, 201, nil),
+            (patch, 200, .done), (patch, 204, .done), (patch, 404, nil), (patch, 409, nil), (tagged, 404, nil),
+            (tagged, 403, nil),
             (remove, 412, nil), (delete, 410, nil), (delete, 403, nil), (ask, 302, nil),
         ] as [(RegistrationCall, Int, RegistrationReply?)])
     func aStatusMeans(call: RegistrationCall, status: Int, expected: RegistrationReply?) throws {
@@ -52,6 +56,14 @@ struct RegistrationReplyTests {
             #expect(failure.cause == (status == 200 || status == 201 ? .unreadable(.page) : .refused))
             #expect(status > 201 || failure.code == .responseInvalid && failure.isWorthRetrying)
         }
+    }
+
+    /// Only there is nothing to change then, and the hub is well.
+    @Test(arguments: [("Installation not found", true), ("No service is hosted at the specified address", false)])
+    func aPatchOfWhatIsNotThereFails(detail: String, isAbsent: Bool) throws {
+        let failure = try failure(try answer(404, body: error(detail)), Self.patch)
+        #expect(failure.status == 404 && failure.cause == (isAbsent ? .absent : .refused))
+        #expect(failure.isWorthRetrying != isAbsent)
     }
 
     /// A hub that is not there has no devices, but it must not look as if they were removed.

@@ -54,6 +54,22 @@ struct UserTagTests {
         #expect(try tag(long.form).folded != long.folded)
     }
 
+    /// A request that names the user so reaches the tag, and a spread finds the same hub from what an installation says of its user.
+    @Test(
+        arguments: [
+            ("alice", "alice", true), ("Jose\u{301}", "Jos\u{E9}", true), ("x.c3a9", "x.782e63336139", true), ("", "x.", true),
+            ("a\u{7}", "x.6107", true), (String(repeating: "é", count: 28), String(repeating: "é", count: 28), false),
+        ] as [(String, String, Bool)])
+    func aUserIsAddressedByTheNameOrByTheFormWhereThatWouldMeanAnother(_ name: String, address: String, isTold: Bool) throws {
+        let tag = try tag(name)
+        #expect(tag.address == address)
+        #expect(UserTag.address(ofForm: tag.form) == (isTold ? address : nil))
+    }
+
+    @Test(arguments: ["x.zz", "x.c3", "x.782e", "h.1"]) func whatIsNoFormOfANameIsItsOwnAddress(form: String) {
+        #expect(UserTag.address(ofForm: form) == form)
+    }
+
     @Test func everyFormIsAUserOfARequestAndEveryTagATag() throws {
         var random = SeededRandom(7)
         for pattern in ["username:{user}", "{user}@app", "u-{user}-x", "#{user}"] {

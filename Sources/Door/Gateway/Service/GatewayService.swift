@@ -151,8 +151,8 @@ public final class GatewayService: Sendable {
     /// - Parameter hubs: The hubs, with the keys. With another address, name or policy than at the start nothing changes, and the log says so.
     public func renewKeys(of hubs: [GatewayConfiguration.Hub]) { self.hubs.renewKeys(by: hubs) }
 
-    /// Asks the hubs how they are, but those of which the last call has told that they are well. To be called every few seconds; waits for
-    /// nothing.
+    /// Asks the hubs how they are, but those of which the last call has told that they are well. Waits for nothing. To be called every
+    /// few seconds.
     public func probeHubs() { hubs.probe() }
 
     /// What it serves with: as many connections as the descriptors allow.

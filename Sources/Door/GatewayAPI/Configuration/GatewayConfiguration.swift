@@ -50,7 +50,7 @@ public struct GatewayConfiguration: Sendable {
     public var first: Hub
     /// The other hubs that devices are registered at. Default none.
     public var otherHubs: [Hub] = []
-    /// Where names of hubs and spreads lead. A hub's number is its place in `hubs`. Default to the first one.
+    /// The targets of the names of hubs and spreads. A hub's number is its place in `hubs`. Default to the first one.
     public var routes: HubRoutes
     /// Calls a second about devices, to each hub. Default 200.
     public var deviceRate = 200

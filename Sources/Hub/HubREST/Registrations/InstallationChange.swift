@@ -4,7 +4,7 @@ internal import PushModel
 /// One operation of JSON Patch (RFC 6902) on an installation, as hubs know it: every value is a text, and other JSON stands in one (page
 /// HubProtocol, "Installations").
 public struct InstallationChange: Sendable, Equatable {
-    /// What is done at the path.
+    /// A change at the path.
     public enum Operation: String, Sendable, CaseIterable {
         /// It is added, or takes the place of what is there.
         case add
@@ -14,9 +14,9 @@ public struct InstallationChange: Sendable, Equatable {
         case remove
     }
 
-    /// What is done.
+    /// The kind of change.
     public let op: Operation
-    /// Where, as a JSON Pointer (RFC 6901): `/tags`, `/templates/news/body`.
+    /// The place, as a JSON Pointer (RFC 6901): `/tags`, `/templates/news/body`.
     public let path: String
     /// The value, or nil where something is removed.
     public let value: String?

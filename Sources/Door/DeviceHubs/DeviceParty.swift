@@ -1,7 +1,7 @@
 package import GatewayAPI
 
-/// Whoever wants something of the hubs: a user, or a back end by its key.
-package enum Asker: Sendable {
+/// A party that wants something of the hubs: a user, or a back end by its key.
+package enum DeviceParty: Sendable {
     case user(Caller)
     case backEnd(Publisher)
 
