@@ -71,9 +71,9 @@ package final class DeviceHubs: Sendable {
             let home = spread.number(of: user?.address ?? id)
             // One thread serves an id, whoever asks and wherever its home is.
             let lanes = hubs[spread.number(of: id)].lanes
+            let reach = HubReach(home: home, of: user, spread: spread)
             return Hub(
-                name: hubs[home].name, lanes: lanes.lanes(to: HubReach(home: home, spread: spread), for: party.claimant),
-                watch: hubs[home].watch)
+                name: hubs[home].name, lanes: lanes.lanes(to: reach, for: party.claimant), watch: hubs[home].watch)
         }
     }
 

@@ -19,8 +19,10 @@ package final class HubCaller {
     private var reach: HubReach
     /// The hubs at which the work has found installations and registrations, by their ids in small letters.
     private var places: [String: Set<Int>] = [:]
-    /// Whether answers go by what this gateway wrote in the last minute, too, which a hub may not show yet. For the work that has begun.
+    /// True if answers go by what this gateway wrote in the last minute, too, which a hub may not show yet. For the work that has begun.
     package var goesByMemory = false
+    /// The ids, in small letters, for which the work has asked every hub.
+    private var asked: Set<String> = []
     /// The installations that were read and are not at the home.
     private var strays: [String: Installation] = [:]
 
@@ -34,7 +36,7 @@ package final class HubCaller {
     /// Begins a piece of work.
     func begin(at reach: HubReach) {
         self.reach = reach
-        (places, strays) = ([:], [:])
+        (places, asked, strays) = ([:], [], [:])
         goesByMemory = false
     }
 
@@ -48,7 +50,9 @@ package final class HubCaller {
         case .putInstallation(let installation): return try write(installation)
         case .patchInstallation: return try change(by: call)
         case .deleteInstallation(let id), .deleteRegistration(let id, _):
-            for hub in places[id.lowercased()]?.sorted() ?? reach.hubs { _ = try line(hub).perform(call) }
+            // A hub may not show yet what it has.
+            let found = places[id.lowercased()] ?? []
+            for hub in found.isEmpty ? reach.hubs : found.sorted() { _ = try line(hub).perform(call) }
             places[id.lowercased()] = []
             return .done
         case .listRegistrations, .listTagged: return try line(reach.home).perform(call)
@@ -73,7 +77,9 @@ package final class HubCaller {
         for (id, installation) in strays where places[id]?.isEmpty == false && places[id]?.contains(reach.home) == false {
             _ = try write(installation)
         }
-        for (id, hubs) in places where hubs.contains(reach.home) { try remove(id, from: hubs.subtracting([reach.home])) }
+        for (id, hubs) in places where asked.contains(id) && hubs.contains(reach.home) {
+            try remove(id, from: hubs.subtracting([reach.home]))
+        }
     }
 
     /// The name of the hub that has an installation, as far as the work has found or written it, else of the one that is to have it.
@@ -118,19 +124,19 @@ package final class HubCaller {
     private func find(_ id: String) throws(RegistrationFailure) -> RegistrationReply {
         let key = id.lowercased()
         var found: Installation?
-        places[key] = []
         for hub in reach.hubs {
             guard case .installation(let installation) = try line(hub).perform(.getInstallation(id: id)) else { continue }
-            places[key]?.insert(hub)
+            places[key, default: []].insert(hub)
             if found == nil, hub != reach.home { strays[key] = installation }
             found = found ?? installation
         }
+        asked.insert(key)
         return found.map { .installation($0) } ?? .absent
     }
 
     private func write(_ installation: Installation) throws(RegistrationFailure) -> RegistrationReply {
         let id = installation.id
-        if places[id.lowercased()] == nil { _ = try find(id) }
+        if !asked.contains(id.lowercased()) { _ = try find(id) }
         let found = places[id.lowercased()] ?? []
         let home = reach.home(of: installation) ?? (found.count == 1 ? found.first : nil) ?? reach.home
         let reply = try line(home).perform(.putInstallation(installation))

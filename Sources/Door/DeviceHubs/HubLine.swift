@@ -14,7 +14,7 @@ final class HubLine {
     private let client: RegistrationClient
     private let seat: HubSeat
     private let services: GatewayServices
-    /// Whether answers go by what was written in the last minute, which the hub may not show yet.
+    /// True if answers go by what was written in the last minute, which the hub may not show yet.
     var goesByMemory = false
 
     /// Makes a client of its own.

@@ -5,11 +5,14 @@ import HubREST
 struct HubReach: Sendable {
     /// The number of the hub that has the device, or is to have it.
     let home: Int
+    /// The form of the user whose home it is, or nil where the user is not known.
+    let user: String?
     /// The spread, or nil where the home is all there is.
     let spread: HubRoutes.Spread?
 
-    init(home: Int, spread: HubRoutes.Spread? = nil) {
+    init(home: Int, of user: UserTag? = nil, spread: HubRoutes.Spread? = nil) {
         self.home = home
+        self.user = user?.form
         self.spread = spread
     }
 
@@ -18,7 +21,7 @@ struct HubReach: Sendable {
 
     /// The hub in which the sender looks for an installation, or nil where it cannot be told by what it says of its user.
     func home(of installation: Installation) -> Int? {
-        guard let spread else { return home }
+        guard let spread, user == nil || installation.userID != user else { return home }
         guard let form = installation.userID else { return spread.number(of: installation.id) }
         return UserTag.address(ofForm: form).map(spread.number(of:))
     }

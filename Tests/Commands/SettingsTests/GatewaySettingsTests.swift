@@ -147,7 +147,8 @@ import Testing
         let configuration = try gateway(["PUSHFAN_HUB_REQUEST_TIMEOUT": "7s"], file: file)
         #expect(configuration.hubs.map(\.name) == hubs && configuration.hubs.allSatisfy { $0.timeout == .seconds(7) })
         #expect(["all", "shop", "eu", "us"].filter { configuration.routes.router.route(named: $0) != nil } == names)
-        #expect(try configuration.routes.router.route(of: TenantID.none) == configuration.routes.router.route(named: names[0]))
+        let router = configuration.routes.router
+        #expect(try router.route(of: TenantID.none) == router.route(named: names.contains("all") ? "all" : hubs[0]))
     }
 
     static let rules: [(variables: [String: String], file: String?, problems: [String])] = [

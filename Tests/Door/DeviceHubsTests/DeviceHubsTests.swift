@@ -3,7 +3,9 @@ import FanOut
 import GatewayAPI
 import HubREST
 import Keys
+import Observability
 import PushModel
+import Synchronization
 import Testing
 
 /// The choice of the hub at which a device is registered.
@@ -33,6 +35,7 @@ import Testing
         installation.userID = tag.form
         let reach = HubReach(home: 0, spread: Self.routes.spreads[0])
         let isTold = UserTag.address(ofForm: tag.form) != nil
+        #expect(HubReach(home: 1, of: tag, spread: Self.routes.spreads[0]).home(of: installation) == 1)
         #expect(reach.home(of: installation) == (isTold ? spread.hubs.firstIndex(of: expected) : nil))
     }
 
@@ -74,6 +77,27 @@ import Testing
         let all = try deviceHubs(["one"], routes: routes)
         #expect(try all.home(of: tag("alice"), id: "some", for: Self.user).name == "one")
         #expect(try all.candidates(named: "one", for: Self.backEnd(nil)).map(\.name) == ["one"])
+    }
+
+    /// The hubs of new settings, and the words of the log that follow.
+    static let renewals: [(hubs: [(name: String, policy: String, key: String)], words: [String])] = [
+        ([("one", "n", "key"), ("two", "n", "key")], []),
+        ([("one", "n", "key"), ("two", "n", "CANARY")], ["the hub's new keys are used", "\"two\""]),
+        ([("two", "n", "CANARY"), ("one", "n", "key")], ["the hub's new keys are used", "\"two\""]),
+        ([("one", "m", "CANARY"), ("two", "n", "key")], ["a restart takes them"]),
+        ([("one", "n", "key")], ["a restart takes them"]),
+        ([("one", "n", "key"), ("two", "n", "key"), ("three", "n", "key")], ["a restart takes them"]),
+    ]
+
+    @Test(arguments: renewals)
+    func eachHubTakesItsNewKeys(hubs: [(name: String, policy: String, key: String)], words: [String]) throws {
+        let lines = Mutex<[UInt8]>([])
+        let log = Log(format: .json, level: .debug, now: { 0 }, sink: { line in lines.withLock { $0 += line } })
+        let routes = HubRoutes(hubs: [("one", 0), ("two", 1)], defaultName: "one")
+        let all = try deviceHubs(["one", "two"], routes: routes, log: log)
+        all.renewKeys(by: try hubs.map { try hub($0.name, policy: $0.policy, key: $0.key) })
+        let text = lines.withLock { String(decoding: $0, as: UTF8.self) }
+        #expect(words.allSatisfy { text.contains($0) } && text.isEmpty == words.isEmpty && !text.contains("CANARY"), "\(text)")
     }
 
     /// The threads do not run, so that all that is put waits.

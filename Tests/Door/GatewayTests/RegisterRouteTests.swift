@@ -129,18 +129,32 @@ import Testing
             ("status=429,retry-after=7", 503, "7"), ("status=503,retry-after=3", 503, "3"), ("status=429", 503, "5"),
         ] as [(String, Int, String?)])
     func whatTheHubDoesNotDoIsTold(fault: String, status: Int, wait: String?) throws {
-        let gateway = try ServedGateway(hasKafka: false)
-        defer { gateway.stop() }
-        gateway.hub.arm([try Fault(parsing: fault)])
         let calls = [
             ("POST", "/api/register?handle=\(Self.token)"), ("PUT", "/api/register/a"), ("DELETE", "/api/register/a"),
         ]
         for (method, path) in calls {
+            // Another gateway for each, because one that is told to wait does not ask again.
+            let gateway = try ServedGateway(hasKafka: false)
+            defer { gateway.stop() }
+            gateway.hub.arm([try Fault(parsing: fault)])
             let answer = try gateway.ask(method, path, as: "alice", body: method == "PUT" ? body(Self.token) : "")
             #expect(answer.status == status, "\(method): \(answer.text)")
             #expect(answer.head.contains("Retry-After: \(wait ?? "")\r\n") == (wait != nil), "\(answer.head)")
             #expect(answer.head.contains("Content-Type: application/problem+json\r\n"))
         }
+    }
+
+    @Test func aHubThatWantsRestIsNotAsked() throws {
+        let gateway = try ServedGateway(hasKafka: false)
+        defer { gateway.stop() }
+        gateway.hub.arm([try Fault(parsing: "status=429,retry-after=60,count=1")])
+        #expect(try gateway.ask("PUT", "/api/register/a", as: "alice", body: body(Self.token)).status == 503)
+        let mark = gateway.lastCall
+        let held = try gateway.ask("PUT", "/api/register/b", as: "bob", body: body(Self.other))
+        #expect(held.status == 503 && held.head.contains("Retry-After: ") && held.text.contains("hub_throttled"))
+        #expect(gateway.calls(after: mark).isEmpty)
+        // Nothing was heard from the hub, so that nothing is known against it.
+        #expect(!gateway.services.readiness.contains("failing hub"))
     }
 
     /// The tutorials' back end answered 500 for the hub's 410, and 200 for everything else that a write met.

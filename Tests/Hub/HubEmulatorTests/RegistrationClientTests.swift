@@ -93,6 +93,41 @@ import Testing
         }
     }
 
+    @Test func aPatchChangesAllOrNothing() throws {
+        try calling { _, client in
+            let absence = try failure { try client.patch("i", changes: [.adding(tag: "news")]) }
+            #expect(absence.status == 404 && absence.cause == .absent && !absence.isWorthRetrying)
+            var phone = Installation(id: "i", platform: .known(.gcm), pushChannel: "g", tags: ["World"], userID: "bob")
+            try client.put(phone)
+            try client.patch("i", changes: [.adding(tag: "news"), .adding(tag: "NEWS"), .removing(tag: "world")])
+            phone.tags = ["news"]
+            #expect(try client.installation("i") == phone)
+            let wrong = InstallationChange(op: .replace, path: "/nothing", value: "x")
+            #expect(try failure { try client.patch("i", changes: [.adding(tag: "a"), wrong]) }.status == 400)
+            try client.patch("i", changes: [InstallationChange(op: .replace, path: "/pushChannel", value: "h")])
+            phone.pushChannel = "h"
+            #expect(try client.installation("i") == phone)
+        }
+    }
+
+    @Test(arguments: [1, 2, 100]) func allRegistrationsOfATagAreFoundOnAnyNumberOfPages(pageCount: Int) throws {
+        try calling { _, client in
+            for index in 0..<5 {
+                let user = index < 3 ? "bob" : "carol"
+                try client.put(
+                    Installation(
+                        id: "i\(index)", platform: .known(.gcm), pushChannel: "g\(index)", tags: ["username:\(user)"],
+                        userID: user))
+            }
+            for tag in ["username:bob", "USERNAME:BOB", "$UserId:{bob}"] {
+                let listed = try client.registrations(tagged: tag, pageCount: pageCount)
+                #expect(listed.compactMap(\.installationID).sorted() == ["i0", "i1", "i2"])
+            }
+            #expect(try client.registrations(tagged: "$InstallationId:{i4}", pageCount: pageCount).map(\.userID) == ["carol"])
+            #expect(try client.registrations(tagged: "nobody").isEmpty)
+        }
+    }
+
     /// What an app made itself stays when the back end writes the installation again.
     @Test func templatesGoBackAsTheyWereFound() throws {
         try calling { hub, client in
