@@ -34,7 +34,7 @@ package struct DeviceEndpoints: Sendable {
     private func answerInstallation(_ call: DeviceCall) throws(APIProblem) {
         let rights = try rights(of: call)
         let query = try APIOperation.device(call.operation).row.query(of: call.request)
-        guard let id = call.parameters.first, DeviceDesk.isPossible(id) else { throw APIProblem.impossibleInstallation }
+        guard let id = call.parameters.first, InstallationID.isPossible(id) else { throw APIProblem.impossibleInstallation }
         let now = Timestamp(milliseconds: WallClock.millisecondsSince1970())
         let purpose = try DeviceDesk.Purpose(of: call, for: rights, now: now)
         let desk = DeviceDesk(purpose, on: id, for: rights)

@@ -188,9 +188,9 @@ struct DeviceDeskTests {
 
     @Test func anIDThatCannotBeIsKnown() {
         for id in ["", "..", "a b", "a/b", String(repeating: "x", count: 121), String(repeating: "x", count: 4096), "é", "\0"] {
-            #expect(!DeviceDesk.isPossible(id))
+            #expect(!InstallationID.isPossible(id))
         }
-        for id in ["a", "0b5c1d4e-0000-4000-8000-000000000001", "a.b"] { #expect(DeviceDesk.isPossible(id)) }
+        for id in ["a", "0b5c1d4e-0000-4000-8000-000000000001", "a.b"] { #expect(InstallationID.isPossible(id)) }
     }
 
     @Test func noHandleIsShown() {

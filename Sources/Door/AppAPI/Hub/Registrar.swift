@@ -106,9 +106,9 @@ package struct Registrar: Sendable {
         switch purpose {
         case .create(let newID, nil): .end(.id(newID))
         case .create(_, let handle?): .ask(.find(handle: handle.text, platform: handle.platform))
-        case .put(let id, _): Self.isPossible(id) ? .ask(.read(id: id)) : .end(.notFound)
+        case .put(let id, _): InstallationID.isPossible(id) ? .ask(.read(id: id)) : .end(.notFound)
         // What cannot be there is not there any more.
-        case .remove(let id): Self.isPossible(id) ? .ask(.read(id: id)) : .end(.done)
+        case .remove(let id): InstallationID.isPossible(id) ? .ask(.read(id: id)) : .end(.done)
         }
     }
 
@@ -146,11 +146,6 @@ package struct Registrar: Sendable {
         if case .removeRegistration = call { isRemovingRegistration = true } else { isRemovingRegistration = false }
         return .ask(call)
     }
-
-    /// Whether an installation can have this id: the hub makes a tag of it, and dots alone are no segment of a path (RFC 3986, 5.2.4).
-    private static func isPossible(_ id: String) -> Bool {
-        (try? HubTag.installation(id)) != nil && id.contains { $0 != "." }
-    }
 }
 
 // MARK: - POST
@@ -168,7 +163,7 @@ extension Registrar {
 
     /// Whether an app can put the id into a path as it stands: the tutorials' apps escape nothing.
     private static func isSendable(_ id: String) -> Bool {
-        isPossible(id) && id.utf8.allSatisfy { $0.isLetterOrDigit || "-._".utf8.contains($0) }
+        InstallationID.isPossible(id) && id.utf8.allSatisfy { $0.isLetterOrDigit || "-._".utf8.contains($0) }
     }
 
     /// The calls that remove what makes the device ring twice.

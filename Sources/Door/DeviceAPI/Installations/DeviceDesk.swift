@@ -89,11 +89,6 @@ struct DeviceDesk: Sendable {
     /// The user whose device it is, as far as the call says it.
     var user: UserTag? { if case .put(let body) = purpose { body.user } else { rights.user } }
 
-    /// True if an installation can have this id: the hub makes a tag of it, and dots alone are no segment of a path (RFC 3986, 5.2.4).
-    static func isPossible(_ id: String) -> Bool {
-        (try? HubTag.installation(id)) != nil && id.contains { $0 != "." }
-    }
-
     /// The first step.
     mutating func start() -> Step {
         if case .remove = purpose, rights.user == nil {
