@@ -1,4 +1,5 @@
 import Delivery
+import Dispatch
 package import FanOut
 package import GatewayAPI
 import HubREST
@@ -97,7 +98,9 @@ package final class DeviceHubs: Sendable {
     /// Ends the threads, and waits a second for the calls in flight. Work that waits is dropped.
     package func stop() {
         for seat in seats { seat.pacer.stop() }
-        for hub in hubs { hub.lanes.stop() }
+        for hub in hubs { hub.lanes.close() }
+        let deadline = DispatchTime.now() + .seconds(1)
+        for hub in hubs { hub.lanes.stop(until: deadline) }
     }
 
     /// Asks the hubs how they are, unless the last call has told that one is well. Waits for nothing.

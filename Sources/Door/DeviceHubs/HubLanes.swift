@@ -1,5 +1,5 @@
 import Basics
-import Dispatch
+package import Dispatch
 import EventLoop
 import GatewayAPI
 import Synchronization
@@ -49,10 +49,14 @@ package final class HubLanes: Sendable {
         }
     }
 
-    /// Ends the threads, and waits up to 1 s for the calls in flight; work that waits is dropped.
-    package func stop() {
-        let deadline = DispatchTime.now() + .seconds(1)
+    /// Drops the work that waits. None begins from now on.
+    func close() {
         for lane in lanes { lane.queue.close() }
+    }
+
+    /// Ends the threads, and waits for the calls in flight, up to 1 s unless another moment is given. Work that waits is dropped.
+    package func stop(until deadline: DispatchTime = .now() + .seconds(1)) {
+        close()
         for lane in lanes { lane.thread.waitForEnd(until: deadline) }
     }
 }

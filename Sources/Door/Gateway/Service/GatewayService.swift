@@ -13,7 +13,7 @@ import Users
 
 /// Serves apps and back ends: signs them in, and answers the routes of `/api` and `/v1`.
 ///
-/// Two server threads receive requests, and read small ones; five read and check others. One thread checks passwords, four call the hub, one
+/// Two server threads receive requests, and read small ones; five read and check others. One thread checks passwords, four call each hub, one
 /// writes to Kafka, one reads results and four single records, as texts of secure push. Of the feed of results one reads the topic, one what
 /// lies back, and one serves all readers. Whatever waits is a suspended connection and no thread.
 public final class GatewayService: Sendable {
