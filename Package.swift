@@ -437,8 +437,8 @@ let package = Package(
         tests(
             "Door/DeviceAPITests",
             [
-                "Basics", "PushModel", "FanOut", "Keys", "HTTPServing", "HubREST", "GatewayAPI", "DeviceHubs", "DeviceAPI",
-                "DoorStage",
+                "Basics", "PushModel", "FanOut", "Observability", "Keys", "HTTPServing", "HubREST", "GatewayAPI", "DeviceHubs",
+                "DeviceAPI", "DoorStage",
             ]),
         tests("Door/PageTests", ["Basics", "HTTPServing", "GatewayAPI", "Page"]),
         tests(

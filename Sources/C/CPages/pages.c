@@ -69,6 +69,9 @@ static const unsigned char Kubernetes[] = {
 static const unsigned char Guarantees[] = {
 #embed "../../Commands/PushFan/PushFan.docc/Guarantees.md"
 };
+static const unsigned char Privacy[] = {
+#embed "../../Commands/PushFan/PushFan.docc/Privacy.md"
+};
 static const unsigned char Failures[] = {
 #embed "../../Commands/PushFan/PushFan.docc/Failures.md"
 };
@@ -107,7 +110,7 @@ static const struct pushfan_page pages[] = {
   PAGE(RequestPath), PAGE(Scheduling), PAGE(Requests), PAGE(LargeRequests), PAGE(Schemas),
   PAGE(Results), PAGE(Outcomes), PAGE(Replay), PAGE(Configuration),
   PAGE(Hubs), PAGE(HubProtocol), PAGE(Gateway), PAGE(Devices), PAGE(Publish), PAGE(Callbacks),
-  PAGE(Console), PAGE(Install), PAGE(Operations), PAGE(Monitoring), PAGE(Paged), PAGE(Kubernetes), PAGE(Guarantees), PAGE(Failures), PAGE(ExitCodes),
+  PAGE(Console), PAGE(Install), PAGE(Operations), PAGE(Monitoring), PAGE(Paged), PAGE(Kubernetes), PAGE(Guarantees), PAGE(Privacy), PAGE(Failures), PAGE(ExitCodes),
   PAGE(Emulator), PAGE(Measuring), PAGE(Developing), PAGE(Kafka),
   PAGE(Glossary), PAGE(Upgrading), PAGE(Changelog), PAGE(Contributing),
 };

@@ -256,4 +256,46 @@ import Testing
             #expect(hub.calls().isEmpty)
         }
     }
+
+    /// More than two pages of them, and the hub throttles in the middle.
+    @Test func allDevicesOfAUserAreRemovedAndNoOthers() throws {
+        try calling { hub, client in
+            for number in 0..<250 {
+                try hub.register(
+                    EmulatedDevice(
+                        id: "i-\(number)", platform: "fcmV1", handle: "h-\(number)", userID: number < 200 ? "alice" : nil,
+                        tags: number < 50 ? [] : ["username:alice"]))
+            }
+            try hub.register(EmulatedDevice(id: "b", platform: "fcmV1", handle: "b", userID: "bob", tags: ["username:bob"]))
+            hub.arm([try Fault(parsing: "throttle,method=DELETE,after=100,count=1,retry-after=7")])
+            var erasure = DeviceErasure(tag: "username:alice", userID: "alice")
+            var waits: [Int64] = []
+            let ending = erasure.run(
+                by: client,
+                wait: { milliseconds in
+                    if milliseconds > 0 { waits.append(milliseconds) }
+                    return true
+                })
+            #expect(ending == .done && erasure.progress.found == 250 && erasure.progress.removed == 250)
+            #expect(waits.first == 7000)
+            let left = hub.devices().filter { $0.registrationCount > 0 }
+            #expect(left.map(\.handle) == ["b"])
+        }
+    }
+
+    @Test func aKeyThatMayNotListIsTold() throws {
+        try calling(key: "d3Jvbmc=") { _, client in
+            var erasure = DeviceErasure(tag: "username:alice", userID: "alice")
+            let ending = erasure.run(by: client, wait: { _ in true })
+            #expect("\(ending)".contains("Manage"))
+        }
+    }
+
+    @Test func anErasureThatIsStoppedEndsThere() throws {
+        try calling { hub, client in
+            var erasure = DeviceErasure(tag: "username:alice", userID: "alice")
+            #expect(erasure.run(by: client, wait: { _ in false }) == .stopped)
+            #expect(hub.calls().isEmpty)
+        }
+    }
 }

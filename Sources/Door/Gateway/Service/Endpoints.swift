@@ -61,6 +61,7 @@ extension Endpoints {
 struct APIEndpoints: Endpoints {
     private let register: RegisterRoute
     private let devices: DeviceEndpoints
+    private let people: UserEndpoints
     private let notify: NotifyRoute
     private let publishing: PublishRoute
     private let idempotency: Idempotency
@@ -101,6 +102,7 @@ struct APIEndpoints: Endpoints {
         let rules = TagRules(users: pattern, reserved: configuration.reservedTags)
         register = RegisterRoute(users: tags, rules: rules, hubs: hubs)
         devices = DeviceEndpoints(users: tags, rules: rules, hubs: hubs)
+        people = UserEndpoints(hubs: hubs, users: tags, held: held, services: services)
         records = RecordReader(services.log, from: configuration.kafka)
         let messages = SecureMessages(configuration.topics.secure, producer: sending.producer, reader: records)
         let cancelling = RequestCancelling(topic: configuration.topics.control) {
@@ -155,14 +157,23 @@ struct APIEndpoints: Endpoints {
 
     func answerFeed(_ call: FeedCall) { feeds.answer(call) }
 
-    func answerDevices(_ call: DeviceCall) { devices.answer(call) }
+    func answerDevices(_ call: DeviceCall) {
+        switch call.operation {
+        case .listUserInstallations, .eraseUser, .showErasure: people.answer(call)
+        case .putInstallation, .changeInstallation, .showInstallation, .removeInstallation, .addInstallationTag,
+            .removeInstallationTag:
+            devices.answer(call)
+        }
+    }
 
     func start() {
         operators.start()
-        sending.start(for: lookups.lookup, begin: lookups.lookup.follow) { [events = lookups.events, operators, services] in
+        sending.start(for: lookups.lookup, begin: lookups.lookup.follow) {
+            [events = lookups.events, operators, people, services] in
             services.rights.tick(at: services.now())
             events.tick()
             operators.tick()
+            people.tick()
         }
         feeds.start { [results] in ResultFeed(results, onNews: $0) }
         records.start()
@@ -174,6 +185,7 @@ struct APIEndpoints: Endpoints {
     func endWaits() {
         operators.cancel()
         feeds.endWaits()
+        people.endWaits()
         lookups.lookup.endWatches()
     }
 

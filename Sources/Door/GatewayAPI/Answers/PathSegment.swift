@@ -4,8 +4,8 @@ import Basics
 ///
 /// A colon is escaped, or an id could end like a call (`:cancel`). Clients drop `.` and `..`, some of them escaped, too (RFC 3986, section
 /// 5.2.4, and the URL standard), so a tilde stands before these, and before an id that begins with one.
-enum PathSegment {
-    static func text(of id: String) -> String {
+package enum PathSegment {
+    package static func text(of id: String) -> String {
         (id == "." || id == ".." || id.hasPrefix("~") ? "~" : "") + PercentEncoding.encoded(id)
     }
 

@@ -3,9 +3,9 @@ import Basics
 /// Whose work may be done now: no user has more than a few pieces of it in line at a time, so whoever else comes waits for no more than
 /// those. Users of one group, such as the keys of a tenant, share what their group may have, and take turns. Without clock and thread; each
 /// step takes constant time.
-struct UserTurns<Work: Sendable>: Sendable {
+package struct UserTurns<Work: Sendable>: Sendable {
     /// What becomes of a piece of work.
-    enum Admission: Sendable, Equatable {
+    package enum Admission: Sendable, Equatable {
         /// It is in line: to be done as soon as those before it are.
         case inLine
         /// It is kept until ``finish(of:in:)`` gives it back.
@@ -50,7 +50,7 @@ struct UserTurns<Work: Sendable>: Sendable {
 
     /// No user has work. `lineLimit`, at least 1, is how much of one user may be in line or being done at a time, `userLimit` how
     /// much of one user may be there in all, `groupLimits` the same two of one group, and `limit` of all.
-    init(lineLimit: Int, userLimit: Int, groupLimits: (line: Int, all: Int) = (.max, .max), limit: Int) {
+    package init(lineLimit: Int, userLimit: Int, groupLimits: (line: Int, all: Int) = (.max, .max), limit: Int) {
         self.lineLimit = lineLimit
         self.userLimit = userLimit
         self.groupLimits = groupLimits
@@ -86,7 +86,7 @@ struct UserTurns<Work: Sendable>: Sendable {
 
     /// Notes that a piece of a user's work in line is done. Returns the oldest that was kept of the user in the group whose turn it is, which
     /// is in line now.
-    mutating func finish(of user: String, in group: String? = nil) -> Work? {
+    package mutating func finish(of user: String, in group: String? = nil) -> Work? {
         let name = Name(user: user, group: group)
         guard users[name].map({ $0.inLine > 0 }) ?? false, var all = groups.removeValue(forKey: name.ofGroup),
             var own = users.removeValue(forKey: name)

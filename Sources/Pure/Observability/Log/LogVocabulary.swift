@@ -79,6 +79,8 @@ public enum LogEvent: String, Sendable, CaseIterable {
     case ordersDoubtful = "orders_doubtful"
     /// Requests were held, limited or cancelled, or an order was released. The line says who, which and why.
     case orderGiven = "order_given"
+    /// All devices of a user were removed, or could not be. The line says how many, and which key wanted it.
+    case devicesErased = "devices_erased"
     /// The hub asked to wait.
     case hubThrottled = "hub_throttled"
     /// The hub does not accept the key.

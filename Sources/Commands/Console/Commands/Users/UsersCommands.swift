@@ -30,12 +30,16 @@ extension Command {
         groups: [usersFile, .output()], readOn: "pushfan help users set", run: UsersCommands.list)
 
     static let usersRemove = Command(
-        "users remove", .operators, "Remove a user", operands: "NAME", maximumOperands: 1,
+        "users remove", .operators, "Remove a user, and its devices from the hubs", operands: "NAME", maximumOperands: 1,
         examples: [
             "pushfan users remove alice --file users", "pushfan users remove 'Alice Miller' --file /etc/pushfan/users",
+            "pushfan users remove alice --devices --config /etc/pushfan/pushfan.yaml",
             "pushfan users remove alice --file users -o json",
         ],
-        groups: [usersFile, .output()], readOn: "pushfan help users set", run: UsersCommands.remove)
+        groups: [
+            .selection([Flag("devices", nil, "Remove all its devices from every hub, too, also of a name that is in no file")]),
+            usersFile, .output(),
+        ], readOn: "pushfan help privacy", run: UsersCommands.remove)
 }
 
 private enum UsersCommands {
@@ -77,6 +81,7 @@ private enum UsersCommands {
     }
 
     static func remove(_ invocation: Invocation) throws(CommandFailure) -> ExitCode {
+        if invocation.arguments.has("devices") { return try DeviceRemoval(of: try name(invocation), for: invocation).run() }
         let name = try name(invocation)
         let file = try file(invocation)
         var near: String?
