@@ -1,10 +1,8 @@
 @testable import DeviceAPI
 import Basics
 import DeviceHubs
-import FanOut
 import HubREST
 import PushModel
-import Synchronization
 
 /// A hub that shows what was written when it is told to, behind the memory of a gateway.
 struct LateHub {
