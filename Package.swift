@@ -411,7 +411,10 @@ let package = Package(
         tests("Door/GatewayAPITests", ["Basics", "Kafka", "HTTPServing", "GatewayAPI"]),
         tests(
             "Door/AppAPITests",
-            ["PushModel", "Payloads", "FanOut", "Crypto", "HTTPServing", "HubREST", "GatewayAPI", "AppAPI", "DoorStage"]),
+            [
+                "PushModel", "Payloads", "FanOut", "Crypto", "HTTPServing", "HubREST", "GatewayAPI", "AppAPI", "DeviceHubs",
+                "DoorStage",
+            ]),
         tests(
             "Door/PublishAPITests",
             [

@@ -39,6 +39,9 @@ static const unsigned char HubProtocol[] = {
 static const unsigned char Gateway[] = {
 #embed "../../Commands/PushFan/PushFan.docc/Gateway.md"
 };
+static const unsigned char Devices[] = {
+#embed "../../Commands/PushFan/PushFan.docc/Devices.md"
+};
 static const unsigned char Publish[] = {
 #embed "../../Commands/PushFan/PushFan.docc/Publish.md"
 };
@@ -109,7 +112,7 @@ static const unsigned char Contributing[] = {
 static const struct pushfan_page pages[] = {
   PAGE(RequestPath), PAGE(Scheduling), PAGE(Requests), PAGE(LargeRequests), PAGE(Schemas),
   PAGE(Results), PAGE(Outcomes), PAGE(Replay), PAGE(Configuration),
-  PAGE(Hubs), PAGE(HubProtocol), PAGE(Gateway), PAGE(Publish), PAGE(Callbacks),
+  PAGE(Hubs), PAGE(HubProtocol), PAGE(Gateway), PAGE(Devices), PAGE(Publish), PAGE(Callbacks),
   PAGE(Console), PAGE(Install), PAGE(Operations), PAGE(Monitoring), PAGE(Paged), PAGE(Kubernetes), PAGE(Guarantees), PAGE(Privacy), PAGE(Failures), PAGE(ExitCodes),
   PAGE(Emulator), PAGE(Testing), PAGE(Measuring), PAGE(Developing), PAGE(Kafka),
   PAGE(Glossary), PAGE(Upgrading), PAGE(Changelog), PAGE(Contributing),

@@ -31,9 +31,11 @@ package final class DeviceHubs: Sendable {
     ) throws(GatewayFailure) {
         let all = configuration.hubs
         let refusals = KeyRefusals(services.metrics.hubKeyRefused)
+        let memory = DeviceMemory(now: services.now)
         let seats = all.map { hub in
             let watch = HubWatch(services, hub: all.count > 1 ? hub.name : nil, refusals: refusals)
-            return HubSeat(hub, version: configuration.version, watch: watch, pacer: HubPacer(rate: configuration.deviceRate))
+            let pacer = HubPacer(rate: configuration.deviceRate)
+            return HubSeat(hub, version: configuration.version, watch: watch, pacer: pacer, memory: memory)
         }
         do {
             hubs = try seats.indices.map { number in

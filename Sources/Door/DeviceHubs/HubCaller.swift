@@ -19,6 +19,8 @@ package final class HubCaller {
     private var reach: HubReach
     /// The hubs at which the work has found installations and registrations, by their ids in small letters.
     private var places: [String: Set<Int>] = [:]
+    /// True if answers go by what this gateway wrote in the last minute, too, which a hub may not show yet. For the work that has begun.
+    package var goesByMemory = false
     /// The ids, in small letters, for which the work has asked every hub.
     private var asked: Set<String> = []
     /// The installations that were read and are not at the home.
@@ -35,6 +37,7 @@ package final class HubCaller {
     func begin(at reach: HubReach) {
         self.reach = reach
         (places, asked, strays) = ([:], [], [:])
+        goesByMemory = false
     }
 
     /// Makes one call, and returns what the hub says.
@@ -80,14 +83,40 @@ package final class HubCaller {
     }
 
     /// The name of the hub that has an installation, as far as the work has found or written it, else of the one that is to have it.
-    package func hubName(of id: String) -> String {
+    package func hubName(of id: String) -> String { seats[place(of: id)].name }
+
+    private func place(of id: String) -> Int {
         let found = places[id.lowercased()] ?? []
-        return seats[found.contains(reach.home) ? reach.home : found.min() ?? reach.home].name
+        return found.contains(reach.home) ? reach.home : found.min() ?? reach.home
     }
 
     /// What the hub tells of notifications, within a few seconds for all of them together; one that is missing was not told of.
     package func telemetry(of ids: [String]) -> [String: NotificationTelemetry] {
         (try? line(reach.home))?.telemetry(of: ids) ?? [:]
+    }
+
+    // MARK: Memory
+
+    /// Has the hub change an installation that was read, and remembers what it is then.
+    package func patch(_ installation: Installation, by changes: [InstallationChange]) throws(RegistrationFailure) {
+        _ = try perform(.patchInstallation(id: installation.id, changes: changes))
+        try line(place(of: installation.id)).keep(installation)
+    }
+
+    /// The installations that this gateway gave a handle to before it gave it to this one.
+    package func rivals(
+        of id: String, handle: String, on platform: Platform
+    ) throws(RegistrationFailure) -> [DeviceRegistration] {
+        var all: [DeviceRegistration] = []
+        for hub in reach.hubs { all += try line(hub).rivals(of: id, handle: handle, on: platform) }
+        return all
+    }
+
+    /// Removes an installation whose handle another one has, unless that has changed meanwhile.
+    package func removeDuplicate(_ other: String, of id: String) throws(RegistrationFailure) {
+        let hubs = reach.hubs.map { seats[$0].name }
+        guard seats[reach.home].memory.mayRemove(other, for: id, at: hubs) else { return }
+        _ = try perform(.deleteInstallation(id: other))
     }
 
     // MARK: Spreads
@@ -152,10 +181,14 @@ package final class HubCaller {
     }
 
     private func line(_ hub: Int) throws(RegistrationFailure) -> HubLine {
-        if let line = lines[hub] { return line }
+        if let line = lines[hub] {
+            line.goesByMemory = goesByMemory
+            return line
+        }
         do {
             let line = try HubLine(seats[hub], services: services)
             lines[hub] = line
+            line.goesByMemory = goesByMemory
             return line
         } catch {
             services.log.warning(.hubConnection, "a hub cannot be called", [.reason: .string("\(error)")])

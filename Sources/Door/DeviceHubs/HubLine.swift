@@ -14,6 +14,8 @@ final class HubLine {
     private let client: RegistrationClient
     private let seat: HubSeat
     private let services: GatewayServices
+    /// True if answers go by what was written in the last minute, which the hub may not show yet.
+    var goesByMemory = false
 
     /// Makes a client of its own.
     init(_ seat: HubSeat, services: GatewayServices) throws {
@@ -22,17 +24,34 @@ final class HubLine {
     }
 
     func perform(_ call: RegistrationCall) throws(RegistrationFailure) -> RegistrationReply {
+        if goesByMemory, case .getInstallation(let id) = call, let known = seat.memory.installation(id, at: seat.name) {
+            return known.map { .installation($0) } ?? .absent
+        }
         var isWatched = true
         if case .listTagged = call { isWatched = false }
-        return try counted("\(call.name)", isWatched: isWatched) { () throws(RegistrationFailure) -> RegistrationReply in
+        let reply = try counted("\(call.name)", isWatched: isWatched) { () throws(RegistrationFailure) -> RegistrationReply in
             try client.perform(call)
         }
+        seat.memory.note(call, at: seat.name)
+        return reply
+    }
+
+    /// Remembers what the hub has of a device that was changed in part.
+    func keep(_ installation: Installation) {
+        seat.memory.keep(installation, as: installation.id, at: seat.name, isChange: true)
+    }
+
+    /// The installations that got a handle before this one did, by this gateway.
+    func rivals(of id: String, handle: String, on platform: Platform) -> [DeviceRegistration] {
+        seat.memory.rivals(of: id, handle: handle, on: platform, at: seat.name)
     }
 
     func registrations(of handle: String, on platform: Platform?) throws(RegistrationFailure) -> [DeviceRegistration] {
-        try counted("registration.list") { () throws(RegistrationFailure) -> [DeviceRegistration] in
+        let list = try counted("registration.list") { () throws(RegistrationFailure) -> [DeviceRegistration] in
             try client.registrations(of: handle, on: platform)
         }
+        guard goesByMemory, let platform else { return list }
+        return seat.memory.corrected(list, of: handle, on: platform, at: seat.name)
     }
 
     func registrations(tagged tag: String) throws(RegistrationFailure) -> [DeviceRegistration] {

@@ -8,13 +8,14 @@ package final class HubSeat: Sendable {
     package let name: String
     package let watch: HubWatch
     let pacer: HubPacer
+    let memory: DeviceMemory
     private let hub: GatewayConfiguration.Hub
     private let keys: HubKeys
     private let userAgent: String
 
     /// Makes a seat. Nothing is called.
-    package init(_ hub: GatewayConfiguration.Hub, version: String, watch: HubWatch, pacer: HubPacer) {
-        (self.hub, self.watch, self.pacer) = (hub, watch, pacer)
+    package init(_ hub: GatewayConfiguration.Hub, version: String, watch: HubWatch, pacer: HubPacer, memory: DeviceMemory) {
+        (self.hub, self.watch, self.pacer, self.memory) = (hub, watch, pacer, memory)
         name = hub.name
         keys = HubKeys(hub.configuration)
         userAgent = "pushfan/\(version)"

@@ -1,6 +1,7 @@
 @testable import GatewayAPI
 import DoorStage
 @testable import AppAPI
+import DeviceHubs
 import FanOut
 import HTTPServing
 import PushModel
@@ -59,6 +60,17 @@ struct RegisterBodyTests {
     func whatIsWrongIsToldWithItsPlace(_ json: String, pointers: [String]) throws {
         let problem = try problem(json)
         #expect(problem.status == 400 && problem.faults.map(\.pointer) == pointers)
+    }
+
+    @Test func templatesAreReadAndCheckedAsTagsAre() throws {
+        let device = #""Platform":"wns","Handle":"h""#
+        let body = try read(#"{\#(device),"templates":{"news":{"Body":"$(m)","tags":["World"]}}}"#)
+        #expect(body.templates == DeviceTemplates(["news": .init(body: "$(m)", tags: ["World"])]))
+        #expect(try read(#"{\#(device)}"#).templates == nil)
+        #expect(try read(#"{\#(device),"Templates":{}}"#).templates == DeviceTemplates())
+        let bad = #"{\#(device),"Templates":{"username:bob":{"body":"b"},"t":{"body":"b","tags":["staff"]},"u":1}}"#
+        #expect(
+            try problem(bad).faults.map(\.pointer) == ["/Templates/username:bob", "/Templates/t/tags/0", "/Templates/u"])
     }
 
     @Test func theDescriptionOfATokenIsToldWithItsRemedy() throws {

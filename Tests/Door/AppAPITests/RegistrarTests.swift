@@ -1,5 +1,6 @@
 import DoorStage
 @testable import AppAPI
+import DeviceHubs
 import FanOut
 import HubREST
 import PushModel
@@ -156,6 +157,18 @@ struct RegistrarTests {
         hub.installations["a"]?.templates = templates
         #expect(hub.run(put("a", body(Self.other), as: people.alice)) == .done)
         #expect(templates != nil && hub.installations["a"]?.templates == templates)
+    }
+
+    @Test func theTemplatesOfABodyTakeThePlaceOfTheOld() {
+        var hub = hubWithPhone()
+        hub.installations["a"]?.templates = JSONObjectText(#"{"t":{"body":"old"}}"#)
+        let new = DeviceTemplates(["u": .init(body: "new")])
+        let wanted = RegisterBody(platform: .apple, handle: Self.token, templates: new)
+        #expect(hub.run(put("a", wanted, as: people.alice)) == .done)
+        #expect(DeviceTemplates(hub.installations["a"]?.templates) == new)
+        #expect(hub.run(put("a", wanted, as: people.alice)) == .done && hub.names == ["read", "find"])
+        let none = RegisterBody(platform: .apple, handle: Self.token, templates: DeviceTemplates())
+        #expect(hub.run(put("a", none, as: people.alice)) == .done && hub.installations["a"]?.templates == nil)
     }
 
     @Test func theRestOfTheHandleIsRemovedAfterTheWrite() {

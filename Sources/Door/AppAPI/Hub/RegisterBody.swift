@@ -1,11 +1,12 @@
 import Basics
+import DeviceHubs
 import FanOut
 import GatewayAPI
 import PushModel
 
-/// The body of `PUT /api/register/{id}`: `{"Platform": "apns", "Handle": "…", "Tags": ["…"]}`.
+/// The body of `PUT /api/register/{id}`: `{"Platform": "apns", "Handle": "…", "Tags": ["…"]}`, and perhaps `Templates`.
 ///
-/// The three names may have any case, and others are passed over, as the tutorials' back end does it. Handles are secrets: no description
+/// The names may have any case, and others are passed over, as the tutorials' back end does it. Handles are secrets: no description
 /// shows them.
 struct RegisterBody: Sendable, Equatable {
     /// The most bytes of a body.
@@ -17,12 +18,15 @@ struct RegisterBody: Sendable, Equatable {
     let handle: String
     /// The tags, each once, without the one that names the user; at most 59.
     let tags: [String]
+    /// The templates, or nil to leave those that the device has.
+    let templates: DeviceTemplates?
 
     /// Describes a device.
-    init(platform: Platform, handle: String, tags: [String] = []) {
+    init(platform: Platform, handle: String, tags: [String] = [], templates: DeviceTemplates? = nil) {
         self.platform = platform
         self.handle = handle
         self.tags = tags
+        self.templates = templates
     }
 
     /// Reads a body.
@@ -44,8 +48,9 @@ struct RegisterBody: Sendable, Equatable {
         let service = reader.platform()
         let form = reader.handle(on: service)
         let tags = reader.tags(of: user, by: rules)
+        let templates = reader.templates(beside: tags.count, by: rules)
         guard let platform = service, let handle = form, reader.faults.isEmpty else { throw .invalid(reader.faults) }
-        self.init(platform: platform, handle: handle, tags: tags)
+        self.init(platform: platform, handle: handle, tags: tags, templates: templates)
     }
 
     /// The platform that an app means by a name of one, in any case, or nil for one that it cannot register with. The words for Android are
@@ -113,6 +118,15 @@ private struct RegisterReader {
         let checked = rules.check(tags, of: user, at: document.pointer(to: list))
         faults += checked.faults
         return checked.tags
+    }
+
+    /// The templates, or nil where the body has none.
+    mutating func templates(beside tagCount: Int, by rules: TagRules) -> DeviceTemplates? {
+        guard let node = member("Templates") else { return nil }
+        var reader = TemplatesReader(document, by: rules)
+        let templates = reader.templates(at: node, beside: tagCount)
+        for fault in reader.faults { faults.note(fault) }
+        return templates
     }
 
     /// A member that must be there as a string.

@@ -1,4 +1,5 @@
 import Basics
+import DeviceHubs
 import FanOut
 import GatewayAPI
 package import HubREST
@@ -105,9 +106,9 @@ package struct Registrar: Sendable {
         switch purpose {
         case .create(let newID, nil): .end(.id(newID))
         case .create(_, let handle?): .ask(.find(handle: handle.text, platform: handle.platform))
-        case .put(let id, _): Self.isPossible(id) ? .ask(.read(id: id)) : .end(.notFound)
+        case .put(let id, _): InstallationID.isPossible(id) ? .ask(.read(id: id)) : .end(.notFound)
         // What cannot be there is not there any more.
-        case .remove(let id): Self.isPossible(id) ? .ask(.read(id: id)) : .end(.done)
+        case .remove(let id): InstallationID.isPossible(id) ? .ask(.read(id: id)) : .end(.done)
         }
     }
 
@@ -145,11 +146,6 @@ package struct Registrar: Sendable {
         if case .removeRegistration = call { isRemovingRegistration = true } else { isRemovingRegistration = false }
         return .ask(call)
     }
-
-    /// Whether an installation can have this id: the hub makes a tag of it, and dots alone are no segment of a path (RFC 3986, 5.2.4).
-    private static func isPossible(_ id: String) -> Bool {
-        (try? HubTag.installation(id)) != nil && id.contains { $0 != "." }
-    }
 }
 
 // MARK: - POST
@@ -157,41 +153,24 @@ package struct Registrar: Sendable {
 extension Registrar {
     /// Keeps one installation of the handle, the user's own if there is one, else the hub's first, and removes the others.
     private mutating func choose(among list: [DeviceRegistration], of handle: HandleQuery, else newID: String) {
-        let known = list.filter { Self.has($0, handle: handle.text) }
+        let known = list.filter { HandleDuplicates.has($0, handle: handle.text) }
         let usable = known.filter { registration in registration.installationID.map(Self.isSendable) ?? false }
         let own = usable.first { registration in registration.tags.contains { UserTag.isSame($0, as: user) } }
         let kept = (own ?? usable.first)?.installationID
-        left = Self.removals(known, beside: kept)
+        left = Self.removals(known, of: handle.text, beside: kept)
         ending = .id(kept ?? newID)
     }
 
     /// Whether an app can put the id into a path as it stands: the tutorials' apps escape nothing.
     private static func isSendable(_ id: String) -> Bool {
-        isPossible(id) && id.utf8.allSatisfy { $0.isLetterOrDigit || "-._".utf8.contains($0) }
+        InstallationID.isPossible(id) && id.utf8.allSatisfy { $0.isLetterOrDigit || "-._".utf8.contains($0) }
     }
 
-    /// The calls that remove what of a handle's registrations makes the device ring twice: other installations than `id`, and the
-    /// native registrations of an older back end. Templates that an app registered itself stay.
-    private static func removals(_ list: [DeviceRegistration], beside id: String?) -> [Call] {
-        var calls: [Call] = []
-        for registration in list {
-            if let other = registration.installationID {
-                guard let id, other.lowercased() != id.lowercased() else { continue }
-                let call = Call.removeInstallation(id: other)
-                if !calls.contains(call) { calls.append(call) }
-            } else if !registration.isTemplate {
-                calls.append(.removeRegistration(id: registration.id, etag: registration.etag))
-            }
-        }
-        return calls
-    }
-
-    /// Whether a registration has a handle. The hub was asked for no other; but one that passed over the filter would lose devices here.
-    private static func has(_ registration: DeviceRegistration, handle: String) -> Bool {
-        guard let platform = registration.platform, let theirs = registration.handle else { return false }
-        // Of a browser the list has the endpoint alone.
-        if platform == .browser { return handle.contains(theirs) }
-        return DeviceToken.identity(of: theirs, on: platform) == DeviceToken.identity(of: handle, on: platform)
+    /// The calls that remove what makes the device ring twice.
+    private static func removals(_ list: [DeviceRegistration], of handle: String, beside id: String?) -> [Call] {
+        let duplicates = HandleDuplicates(in: list, of: handle, beside: id)
+        return duplicates.installations.compactMap { $0.installationID.map { .removeInstallation(id: $0) } }
+            + duplicates.natives.map { .removeRegistration(id: $0.id, etag: $0.etag) }
     }
 }
 
@@ -220,16 +199,19 @@ extension Registrar {
         wanted.pushChannel = body.handle
         wanted.tags = [user.text] + body.tags
         wanted.userID = user.form
+        if let templates = body.templates { wanted.templates = templates.hubText }
         wanted.isChannelExpired = false
         let isThere = kept.map { Self.isSame($0, as: wanted) } ?? false
         left = isThere ? [] : [.write(wanted)]
-        left += Self.removals(list.filter { Self.has($0, handle: body.handle) }, beside: id)
+        left += Self.removals(list, of: body.handle, beside: id)
         ending = .done
     }
 
     /// Whether the hub has all that would be written. The order and the case of tags make no difference to it.
     private static func isSame(_ found: Installation, as wanted: Installation) -> Bool {
-        guard found.platform == wanted.platform, found.userID == wanted.userID, !found.isChannelExpired else { return false }
+        guard found.platform == wanted.platform, found.userID == wanted.userID, !found.isChannelExpired,
+            DeviceTemplates(found.templates) == DeviceTemplates(wanted.templates)
+        else { return false }
         let isBrowser = wanted.platform == .known(.browser)
         let channel = isBrowser ? DeviceToken.identity(of: found.pushChannel, on: .browser) : found.pushChannel
         let tags = found.tags.filter { $0.utf8.first != UInt8(ascii: "$") }

@@ -35,10 +35,21 @@ public struct TagRules: Sendable, Equatable {
     ///   - pointer: The JSON Pointer of the list.
     /// - Returns: What is left, and every fault.
     public func check(_ tags: [String], of user: UserTag, at pointer: String) -> Checked {
+        check(tags, beside: user.folded, at: pointer)
+    }
+
+    /// Checks the tags of a device whose user's tag is known, or that has no user.
+    ///
+    /// - Parameters:
+    ///   - tags: The list.
+    ///   - own: The user's tag in lower case, which is tolerated, or nil for none.
+    ///   - pointer: The JSON Pointer of the list.
+    /// - Returns: What is left, and every fault.
+    public func check(_ tags: [String], beside own: String?, at pointer: String) -> Checked {
         var checked = Checked()
-        var seen: Set<String> = [user.folded]
+        var seen = Set([own].compactMap(\.self))
         for (index, tag) in tags.enumerated() {
-            if let fault = fault(of: tag, user: user) {
+            if let fault = fault(of: tag, beside: own) {
                 checked.faults.append(RequestFault(.tagExpressionInvalid, at: "\(pointer)/\(index)", message: fault))
                 // A hostile list may be wrong in a thousand places; the first ones tell enough.
                 if checked.faults.count == Self.maximumFaults { break }
@@ -56,11 +67,12 @@ public struct TagRules: Sendable, Equatable {
 
     private static let maximumFaults = 32
 
-    private func fault(of tag: String, user: UserTag) -> String? {
+    /// The reason for refusing a tag, which is not repeated, or nil for one that is allowed, as a user's own is.
+    public func fault(of tag: String, beside own: String?) -> String? {
         if tag.utf8.first == UInt8(ascii: "$") { return "A tag that begins with '$' is made by the hub alone." }
         do throws(HubTag.Problem) {
             let folded = try HubTag(tag).folded
-            if folded == user.folded { return nil }
+            if folded == own { return nil }
             if users.fits(folded) { return "This tag names a user; the gateway alone sets it, by who is logged in." }
             if folded.hasPrefix("from:") || reserved.contains(folded) { return "This tag is reserved." }
             return nil

@@ -1,0 +1,16 @@
+import FanOut
+
+/// The rights of a caller with regard to devices.
+struct DeviceRights: Sendable {
+    /// The user whose devices they must be, or nil for a back end.
+    let user: UserTag?
+    /// True if answers show handles.
+    let showsHandles: Bool
+    /// The rules for tags: a back end may set reserved ones.
+    let rules: TagRules
+    /// Makes a user's tag of a name as the caller wrote it.
+    let tag: @Sendable (String) -> UserTag
+
+    /// True if the caller may see and change a device.
+    func admit(_ owner: DeviceOwner?) -> Bool { user == nil || owner?.folded == user?.folded }
+}

@@ -1,0 +1,196 @@
+package import Basics
+import EventLoop
+package import HubREST
+package import PushModel
+import Synchronization
+
+/// The installations that this gateway wrote or removed in the last minute. A hub may not show yet what it has taken, and answers and
+/// decisions go by this until then.
+///
+/// Bounded by number and size: the oldest are forgotten first.
+package final class DeviceMemory: Sendable {
+    /// The time for which a write is remembered.
+    package static let life = Duration.seconds(60)
+    /// The most that is remembered.
+    package struct Limits: Sendable {
+        package var count = 10_000
+        package var byteCount = 16 << 20
+
+        package init() {}
+    }
+
+    fileprivate struct Key: Hashable {
+        let hub: String
+        let id: String
+    }
+
+    fileprivate struct Entry {
+        /// Nil where it was removed.
+        let installation: Installation?
+        let number: Int
+        /// The number of the write that gave it its handle, or 0 where that is not remembered.
+        let rank: Int
+        let end: MonotonicTime
+        let byteCount: Int
+    }
+
+    fileprivate struct State {
+        var entries: [Key: Entry] = [:]
+        /// The keys in the order in which they were written. One that was written again is there twice, and the number tells.
+        var order = FIFO<(key: Key, number: Int)>()
+        var owners: [String: Set<Key>] = [:]
+        var byteCount = 0
+        var lastNumber = 0
+    }
+
+    private let limits: Limits
+    private let now: @Sendable () -> MonotonicTime
+    /// Nothing else is locked while it is held.
+    private let state = Mutex(State())
+
+    package init(_ limits: Limits = Limits(), now: @escaping @Sendable () -> MonotonicTime = { MonotonicTime.now() }) {
+        (self.limits, self.now) = (limits, now)
+    }
+
+    /// Notes what a hub has done. To be called with each call that succeeded. A change in part is not known here.
+    package func note(_ call: RegistrationCall, at hub: String) {
+        switch call {
+        case .putInstallation(let installation): keep(installation, as: installation.id, at: hub)
+        case .deleteInstallation(let id): keep(nil, as: id, at: hub)
+        default: break
+        }
+    }
+
+    /// Remembers what a hub has under an id now, or that it has nothing. A change in part gives no handle.
+    package func keep(_ installation: Installation?, as id: String, at hub: String, isChange: Bool = false) {
+        let end = now().advanced(by: Self.life)
+        state.withLock { state in
+            let key = Key(hub: hub, id: id.lowercased())
+            state.lastNumber += 1
+            let number = state.lastNumber
+            let rank = isChange ? state.entries[key]?.rank ?? 0 : number
+            state.forget(key)
+            let byteCount = Self.byteCount(installation)
+            state.add(Entry(installation: installation, number: number, rank: rank, end: end, byteCount: byteCount), as: key)
+            state.trim(to: limits, at: now())
+        }
+    }
+
+    /// The installation that was written under an id: nil where nothing is remembered, and a nil inside where it was removed.
+    package func installation(_ id: String, at hub: String) -> Installation?? {
+        state.withLock { state in
+            state.trim(to: limits, at: now())
+            return state.entries[Key(hub: hub, id: id.lowercased())].map(\.installation)
+        }
+    }
+
+    /// The registrations of a handle as they are now: without installations that lost it, and with those that got it.
+    package func corrected(
+        _ list: [DeviceRegistration], of handle: String, on platform: Platform, at hub: String
+    ) -> [DeviceRegistration] {
+        state.withLock { state in
+            state.trim(to: limits, at: now())
+            let holders = state.holders(of: Self.name(handle, on: platform), at: hub)
+            let rest = list.filter { registration in
+                guard let id = registration.installationID else { return true }
+                return state.entries[Key(hub: hub, id: id.lowercased())] == nil
+            }
+            return rest + holders.map { DeviceRegistration(of: $0.installation, on: platform) }
+        }
+    }
+
+    /// The installations that got a handle before another one did. Of two that are written at the same time neither is listed yet when the
+    /// other looks.
+    package func rivals(of id: String, handle: String, on platform: Platform, at hub: String) -> [DeviceRegistration] {
+        state.withLock { state in
+            let holders = state.holders(of: Self.name(handle, on: platform))
+            guard let own = holders.first(where: { $0.key.id == id.lowercased() }) else { return [] }
+            return holders.filter { $0.key.hub == hub && $0.rank < own.rank && $0.key.id != own.key.id }
+                .map { DeviceRegistration(of: $0.installation, on: platform) }
+        }
+    }
+
+    /// True if an installation still must go, because another one has its handle: not if it was written after that one, or that one is not
+    /// there any more.
+    package func mayRemove(_ other: String, for id: String, at hubs: [String]) -> Bool {
+        state.withLock { state in
+            func rank(of id: String) -> Int? {
+                hubs.compactMap { state.entries[Key(hub: $0, id: id.lowercased())] }
+                    .filter { $0.installation != nil }.map(\.rank).max()
+            }
+            guard let theirs = rank(of: other) else { return true }
+            return rank(of: id).map { $0 > theirs } ?? false
+        }
+    }
+
+    /// The number of installations that are remembered.
+    package var count: Int { state.withLock { $0.entries.count } }
+
+    private static func byteCount(_ installation: Installation?) -> Int {
+        guard let installation else { return 256 }
+        let objects = [installation.templates, installation.secondaryTiles, installation.pushVariables]
+        let texts = objects.reduce(installation.pushChannel.utf8.count) { $0 + ($1?.text.utf8.count ?? 0) }
+        return 512 + 2 * texts + installation.tags.reduce(0) { $0 + $1.utf8.count + 16 }
+    }
+
+    /// A text that is the same for the same device.
+    fileprivate static func name(_ handle: String, on platform: Platform) -> String {
+        "\(platform.name) \(DeviceToken.identity(of: handle, on: platform))"
+    }
+}
+
+extension DeviceMemory.State {
+    fileprivate mutating func add(_ entry: DeviceMemory.Entry, as key: DeviceMemory.Key) {
+        entries[key] = entry
+        order.append((key, entry.number))
+        byteCount += entry.byteCount
+        if let handle = entry.handle { owners[handle, default: []].insert(key) }
+    }
+
+    fileprivate mutating func forget(_ key: DeviceMemory.Key) {
+        guard let entry = entries.removeValue(forKey: key) else { return }
+        byteCount -= entry.byteCount
+        guard let handle = entry.handle else { return }
+        owners[handle]?.remove(key)
+        if owners[handle]?.isEmpty ?? false { owners[handle] = nil }
+    }
+
+    /// Forgets what is too old or too much.
+    fileprivate mutating func trim(to limits: DeviceMemory.Limits, at now: MonotonicTime) {
+        while let first = order.first {
+            let entry = entries[first.key]
+            let isCurrent = entry?.number == first.number
+            let isOver = entry.map { $0.end <= now } ?? true
+            guard !isCurrent || isOver || entries.count > limits.count || byteCount > limits.byteCount else { return }
+            _ = order.popFirst()
+            if isCurrent { forget(first.key) }
+        }
+    }
+
+    /// The installations that have a handle, by the hubs' names and ids.
+    fileprivate func holders(
+        of handle: String, at hub: String? = nil
+    ) -> [(key: DeviceMemory.Key, rank: Int, installation: Installation)] {
+        (owners[handle] ?? []).filter { hub == nil || $0.hub == hub }.sorted { $0.id < $1.id }.compactMap { key in
+            guard let entry = entries[key], let installation = entry.installation else { return nil }
+            return (key, entry.rank, installation)
+        }
+    }
+}
+
+extension DeviceMemory.Entry {
+    /// The handle that it stands under, or nil where there is none.
+    fileprivate var handle: String? {
+        guard let installation, case .known(let platform) = installation.platform else { return nil }
+        return DeviceMemory.name(installation.pushChannel, on: platform)
+    }
+}
+
+extension DeviceRegistration {
+    /// The registration that the hub will list for an installation.
+    fileprivate init(of installation: Installation, on platform: Platform) {
+        self.init(
+            id: "0", platform: platform, handle: installation.pushChannel,
+            tags: ["$InstallationId:{\(installation.id)}"] + installation.tags)
+    }
+}
