@@ -11,14 +11,22 @@ import Testing
 
 /// The rows of all operations, at a table of routes and at a gateway that serves.
 @Suite(.tags(.waits, .threads), .serialized) struct RouteTableTests {
+    private static let values = ["{id}": "0a1b2c3d", "{name}": "main.js", "{user}": "alice", "{tag}": "World"]
+
     private static func path(_ operation: APIOperation) -> String {
-        operation.row.path.replacing("{id}", with: "0a1b2c3d").replacing("{name}", with: "main.js")
+        values.reduce(operation.row.path) { $0.replacing($1.key, with: $1.value) }
     }
 
     @Test(arguments: APIOperation.allCases) func aRowIsReachedAtItsOwnPath(operation: APIOperation) {
         let (row, path) = (operation.row, Self.path(operation))
-        let id = path == row.path ? "" : row.path.contains("{name}") ? "main.js" : "0a1b2c3d"
-        #expect(Route.match(row.method, path: path[...]) == .route(Route(operation, id: id)))
+        let parameters = row.path.split(separator: "/").compactMap { piece in
+            piece.firstIndex(of: "{").flatMap { start in piece.lastIndex(of: "}").map { String(piece[start...$0]) } }
+        }.compactMap { Self.values[$0] }
+        if case .route(let route) = Route.match(row.method, path: path[...]) {
+            #expect(route.operation == operation && route.parameters == parameters)
+        } else {
+            Issue.record("\(path) leads nowhere")
+        }
         let methods = APIOperation.allCases.map(\.row).filter { $0.path == row.path }.map(\.method)
         let allowed = methods.flatMap { $0 == "GET" ? ["GET", "HEAD"] : [$0] }
         #expect(Route.match("NONE", path: path[...]) == .otherMethods(allowed))

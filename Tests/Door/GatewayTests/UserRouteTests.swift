@@ -12,7 +12,7 @@ import Testing
     private static let other = String(repeating: "cd", count: 32)
     /// By their ids, which say what they may do.
     private static let keys: [String: Publisher] = [
-        "register": publisher([.register]), "handles0": publisher([.register, .handles]), "publish0": publisher([.publish]),
+        "backend0": publisher([.register]), "handes00": publisher([.register, .handles]), "sender00": publisher([.publish]),
         "tenant00": publisher([.register], tenant: "shop"),
     ]
 
@@ -30,7 +30,7 @@ import Testing
     }
 
     private func ask(
-        _ method: String, _ path: String, _ key: String = "register", _ fields: [String] = [], at gateway: ServedGateway
+        _ method: String, _ path: String, _ key: String = "backend0", _ fields: [String] = [], at gateway: ServedGateway
     ) throws -> (status: Int, head: String, text: String) {
         let client = try RawClient(port: gateway.port)
         let key = "Authorization: Bearer pf_\(key)_CANARYkey0123456789abcdefghijklmnopqrstuvwx"
@@ -52,9 +52,9 @@ import Testing
         let list = try ask("GET", "/v1/users/Alice/installations", at: gateway)
         #expect(list.status == 200 && list.text.contains(#""id":"a","platform":"apns","handle_sha256":""#), "\(list)")
         #expect(list.text.contains(#""tags":["news"]"#) && !list.text.contains(Self.token.uppercased()))
-        #expect(try ask("GET", "/v1/users/alice/installations", "handles0", at: gateway).text.contains(Self.token.uppercased()))
+        #expect(try ask("GET", "/v1/users/alice/installations", "handes00", at: gateway).text.contains(Self.token.uppercased()))
         #expect(try ask("GET", "/v1/users/alice/erasure", at: gateway).status == 404)
-        let erased = try ask("DELETE", "/v1/users/alice", "register", ["Prefer: wait=30"], at: gateway)
+        let erased = try ask("DELETE", "/v1/users/alice", "backend0", ["Prefer: wait=30"], at: gateway)
         #expect(erased.status == 202 && erased.text.contains(#""state":"done","found":1,"removed":1,"left":0"#), "\(erased)")
         #expect(erased.head.contains("Location: /v1/users/alice/erasure\r\n"))
         #expect(erased.head.contains("Preference-Applied: wait=30\r\n"))
@@ -77,12 +77,12 @@ import Testing
     }
 
     @Test(arguments: [
-        ("GET", "/v1/users/alice/installations", "publish0", 403), ("DELETE", "/v1/users/alice", "publish0", 403),
-        ("GET", "/v1/users/alice/erasure", "publish0", 403), ("DELETE", "/v1/users/alice", "nobody00", 401),
+        ("GET", "/v1/users/alice/installations", "sender00", 403), ("DELETE", "/v1/users/alice", "sender00", 403),
+        ("GET", "/v1/users/alice/erasure", "sender00", 403), ("DELETE", "/v1/users/alice", "absent00", 401),
         // The hub of the tenant is everybody's.
         ("DELETE", "/v1/users/alice", "tenant00", 403), ("GET", "/v1/users/alice/installations", "tenant00", 403),
-        ("GET", "/v1/users/alice/installations?hub=nowhere", "register", 404),
-        ("DELETE", "/v1/users/alice?all=true", "register", 400), ("GET", "/v1/users/alice", "register", 405),
+        ("GET", "/v1/users/alice/installations?hub=nowhere", "backend0", 404),
+        ("DELETE", "/v1/users/alice?all=true", "backend0", 400), ("GET", "/v1/users/alice", "backend0", 405),
     ])
     func othersAreRefusedAndNothingIsRemoved(method: String, path: String, key: String, status: Int) throws {
         let gateway = try served()

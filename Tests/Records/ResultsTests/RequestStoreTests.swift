@@ -185,7 +185,7 @@ import Testing
         let error = #expect(throws: SQLiteError.self) {
             try index.rows(matching: ResultFilter(), since: 0, through: .max, isPossible: false, limit: 5)
         }
-        #expect(error?.isDamage == true && index.damagedHour == hour)
+        #expect(error?.isDamage == true && index.damagedFile?.hour == hour)
     }
 
     @Test func anHourThatIsGoneIsNoFailure() throws {

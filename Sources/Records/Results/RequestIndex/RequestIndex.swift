@@ -27,8 +27,8 @@ final class RequestIndex {
     /// The time by which the moments of a record are taken for one another where its hour is sought, in milliseconds.
     private static let tolerance: Int64 = 300_000
 
-    /// The hour whose file was found damaged.
-    private(set) var damagedHour: Int64?
+    /// The file that was found damaged.
+    private(set) var damagedFile: HourFile?
 
     private let view: View
     private let pool: BucketPool
@@ -192,7 +192,7 @@ final class RequestIndex {
             pool.put(bucket, of: file)
             return answer
         } catch {
-            if error.isDamage { damagedHour = file.hour }
+            if error.isDamage { damagedFile = file }
             throw error
         }
     }

@@ -12,8 +12,8 @@ package final class RequestIndexKeeper: Sendable {
         var isFilled = false
         /// The last moment up to which everything was read.
         var upTo = Int64.min
-        /// Hours whose files a question found damaged.
-        var damaged: Set<Int64> = []
+        /// Files that a question found damaged.
+        var damaged: Set<HourFile> = []
     }
 
     private static let pauses = (first: Duration.milliseconds(200), longest: Duration.seconds(30))
@@ -64,7 +64,7 @@ package final class RequestIndexKeeper: Sendable {
         do throws(SQLiteError) {
             return try question(index)
         } catch {
-            if let hour = index.damagedHour { state.withLock { _ = $0.damaged.insert(hour) } }
+            if let file = index.damagedFile { state.withLock { _ = $0.damaged.insert(file) } }
             return nil
         }
     }
@@ -91,12 +91,13 @@ package final class RequestIndexKeeper: Sendable {
 
     /// Removes the files that are damaged. Returns their hours, and those of files that were given up while requests were added.
     private func removeDamaged(of store: RequestStore) throws(IndexFailure) -> Set<Int64> {
-        let damaged = state.withLock { state -> Set<Int64> in
+        let damaged = state.withLock { state -> Set<HourFile> in
             defer { state.damaged = [] }
             return state.damaged
         }
         try IndexFailure.database { () throws(SQLiteError) in
-            for hour in damaged where store.files.contains(where: { $0.hour == hour }) { try store.giveUp(hour) }
+            // A question that began before may find one that has another in its place by now.
+            for file in damaged where store.files.contains(file) { try store.giveUp(file.hour) }
         }
         show(store)
         return store.takeGivenUp()

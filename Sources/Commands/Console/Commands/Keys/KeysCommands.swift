@@ -20,7 +20,9 @@ extension Command {
         groups: [
             FlagGroup(
                 "Terms",
-                Flag("scope", "LIST", "What it allows: \(Scope.text(Set(Scope.allCases)))", default: "publish"),
+                Flag(
+                    "scope", "LIST", "What it allows, some of: " + Scope.allCases.map(\.rawValue).joined(separator: ", "),
+                    default: "publish"),
                 Flag("tenant", "NAME", "The tenant of all that is published with it"),
                 Flag("source", "TEXT", "The source of all that is published with it; /pushfan/keys/ID by default"),
                 Flag("rate", "N", "Calls or batch items per second; after a rest twice as many"),
