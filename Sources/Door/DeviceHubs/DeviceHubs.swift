@@ -11,7 +11,8 @@ package final class DeviceHubs: Sendable {
     package struct Hub: Sendable {
         /// The name, as requests have it.
         package let name: String
-        /// Lanes whose work is done at this hub. Where it is the home of a spread, devices are looked for at all hubs of the spread.
+        /// Lanes whose work is done at this hub. Where it is the home of a spread, devices are looked for at all hubs of the spread. Work
+        /// that is put for an installation's id is never done at the same time as other work for it, whichever hub or party that is for.
         package let lanes: HubLanes
         package let watch: HubWatch
     }
@@ -22,6 +23,8 @@ package final class DeviceHubs: Sendable {
     /// All of them, the default or the first of the default spread in front.
     package let hubs: [Hub]
     private let seats: [HubSeat]
+    /// By hub, the lanes of all hubs that a device of this one can be at, too: whichever way leads to a device, its id has one lane.
+    private let lanes: [HubLanes]
     private let routes: HubRoutes
     private let services: GatewayServices
 
@@ -49,6 +52,7 @@ package final class DeviceHubs: Sendable {
             throw GatewayFailure.configuration("the hub cannot be called with these settings: \(error)")
         }
         (self.seats, self.services, routes) = (seats, services, configuration.routes)
+        lanes = seats.indices.map { [hubs, routes] in HubLanes(of: routes.hubs(tiedTo: $0).map { hubs[$0].lanes }) }
     }
 
     /// The hub of a user's devices, or of a device without a user: that of the spread or hub by its name, else of the tenant, else the
@@ -66,15 +70,11 @@ package final class DeviceHubs: Sendable {
     ) throws(APIProblem) -> Hub {
         let route = try route(to: named, for: party)
         switch route {
-        case .hub(let number): return hub(number, for: party)
+        case .hub(let number): return hub(at: HubReach(home: number), for: party)
         case .spread(let number):
             let spread = routes.spreads[number]
             let home = spread.number(of: user?.address ?? id)
-            // One thread serves an id, whoever asks and wherever its home is.
-            let lanes = hubs[spread.number(of: id)].lanes
-            let reach = HubReach(home: home, of: user, spread: spread)
-            return Hub(
-                name: hubs[home].name, lanes: lanes.lanes(to: reach, for: party.claimant), watch: hubs[home].watch)
+            return hub(at: HubReach(home: home, of: user, spread: spread), for: party)
         }
     }
 
@@ -82,8 +82,8 @@ package final class DeviceHubs: Sendable {
     /// that hub alone.
     package func candidates(named: String? = nil, for party: DeviceParty) throws(APIProblem) -> [Hub] {
         switch try route(to: named, for: party) {
-        case .hub(let number): [hub(number, for: party)]
-        case .spread(let number): routes.spreads[number].numbers.map { hub($0, for: party) }
+        case .hub(let number): [hub(at: HubReach(home: number), for: party)]
+        case .spread(let number): routes.spreads[number].numbers.map { hub(at: HubReach(home: $0), for: party) }
         }
     }
 
@@ -142,10 +142,9 @@ package final class DeviceHubs: Sendable {
             .configurationDoubtful, "the hub's address, name, policy or other settings have changed: a restart takes them")
     }
 
-    private func hub(_ number: Int, for party: DeviceParty) -> Hub {
-        let hub = hubs[number]
-        let lanes = hub.lanes.lanes(to: HubReach(home: number), for: party.claimant)
-        return Hub(name: hub.name, lanes: lanes, watch: hub.watch)
+    private func hub(at reach: HubReach, for party: DeviceParty) -> Hub {
+        let hub = hubs[reach.home]
+        return Hub(name: hub.name, lanes: lanes[reach.home].lanes(to: reach, for: party.claimant), watch: hub.watch)
     }
 
     private func route(to name: String?, for party: DeviceParty) throws(APIProblem) -> HubRouter.Route {

@@ -27,6 +27,11 @@ package final class HubLanes: Sendable {
         (reach, claimant) = (HubReach(home: home), nil)
     }
 
+    /// The lanes of several hubs as those of one.
+    convenience init(of hubs: [HubLanes]) {
+        self.init(hubs.flatMap(\.lanes), reach: hubs.first?.reach ?? HubReach(home: 0), claimant: nil)
+    }
+
     private init(_ lanes: [HubLane], reach: HubReach, claimant: String?) {
         (self.lanes, self.reach, self.claimant) = (lanes, reach, claimant)
     }

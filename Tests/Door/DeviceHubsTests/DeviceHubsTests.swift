@@ -100,6 +100,19 @@ import Testing
         #expect(words.allSatisfy { text.contains($0) } && text.isEmpty == words.isEmpty && !text.contains("CANARY"), "\(text)")
     }
 
+    /// The threads do not run, and each lane has one place, so that a second piece has none where it comes to the same lane.
+    @Test(arguments: 0..<20) func everyWayToADeviceLeadsToOneLane(number: Int) throws {
+        let all = try deviceHubs(["one", "two", "three"], routes: Self.routes, laneLimit: 1)
+        let id = "d\(number)"
+        var ways = [try all.home(of: tag("alice"), id: id, for: Self.user), try all.home(of: nil, id: id, for: Self.backEnd(nil))]
+        ways += try all.candidates(for: Self.backEnd(nil))
+        for name in ["one", "two"] { ways.append(try all.home(of: nil, id: id, named: name, for: Self.backEnd(nil))) }
+        let arePut = ways.map { $0.lanes.put(for: id) { _ in } }
+        #expect(arePut == [true] + Array(repeating: false, count: 5))
+        let other = try all.home(of: nil, id: id, for: Self.backEnd("shop")).lanes
+        #expect(other.put(for: id) { _ in }, "no spread ties the tenant's hub to them")
+    }
+
     /// The threads do not run, so that all that is put waits.
     @Test func nobodyHoldsMoreThanHalfOfALane() throws {
         let routes = HubRoutes(hubs: [("one", 0)], defaultName: "one")
