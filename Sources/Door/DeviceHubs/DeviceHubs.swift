@@ -25,7 +25,7 @@ package final class DeviceHubs: Sendable {
     private let seats: [HubSeat]
     /// By hub, the lanes of all hubs that a device of this one can be at, too: whichever way leads to a device, its id has one lane.
     private let lanes: [HubLanes]
-    private let routes: HubRoutes
+    private let (routes, tenancy): (HubRoutes, HubRoutes)
     private let services: GatewayServices
 
     /// Makes the hubs of a configuration, whose threads do not run yet. It fails for settings with which one cannot be called.
@@ -42,8 +42,8 @@ package final class DeviceHubs: Sendable {
         }
         do {
             hubs = try seats.indices.map { number in
-                // With many hubs there are fewer threads of each.
-                let lanes = try HubLanes(count: all.count > HubLanes.count ? 2 : HubLanes.count, limit: laneLimit, home: number) {
+                let count = HubLanes.count(of: all.count)
+                let lanes = try HubLanes(count: count, limit: laneLimit, home: number, now: services.now) {
                     try HubCaller(seats, home: number, services: services)
                 }
                 return Hub(name: seats[number].name, lanes: lanes, watch: seats[number].watch)
@@ -51,8 +51,15 @@ package final class DeviceHubs: Sendable {
         } catch {
             throw GatewayFailure.configuration("the hub cannot be called with these settings: \(error)")
         }
-        (self.seats, self.services, routes) = (seats, services, configuration.routes)
+        (self.seats, self.services) = (seats, services)
+        (routes, tenancy) = (configuration.routes, configuration.tenancy ?? configuration.routes)
         lanes = seats.indices.map { [hubs, routes] in HubLanes(of: routes.hubs(tiedTo: $0).map { hubs[$0].lanes }) }
+    }
+
+    /// The connections to hubs that the lanes of a configuration's hubs may have: each lane has one to each hub that its devices can be at.
+    package static func lineCount(of configuration: GatewayConfiguration) -> Int {
+        let count = HubLanes.count(of: configuration.hubs.count)
+        return configuration.hubs.indices.reduce(0) { $0 + count * configuration.routes.hubs(tiedTo: $1).count }
     }
 
     /// The hub of a user's devices, or of a device without a user: that of the spread or hub by its name, else of the tenant, else the
@@ -87,8 +94,8 @@ package final class DeviceHubs: Sendable {
         }
     }
 
-    /// True if no other tenant's requests go to a hub of this tenant's, and none of those without a tenant.
-    package func isOwn(of tenant: String) -> Bool { routes.isOwn(of: TenantID(tenant)) }
+    /// True if no other tenant's requests go to a hub of this tenant's, and none of those without a tenant. Hubs that are not served count.
+    package func isOwn(of tenant: String) -> Bool { tenancy.isOwn(of: TenantID(tenant)) }
 
     /// Starts the threads.
     package func start() {
