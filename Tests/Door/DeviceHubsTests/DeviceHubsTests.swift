@@ -71,6 +71,16 @@ import Testing
         }
     }
 
+    /// By what is served hub three is the tenant's alone, and by the settings another one's, too.
+    @Test func aHubThatIsNotServedMakesAnotherOneShared() throws {
+        let tenancy = HubRoutes(
+            hubs: [("one", 0), ("three", 2), ("left-out", 2)], tenants: ["shop": "three", "rival": "left-out"],
+            defaultName: "one")
+        let all = try deviceHubs(["one", "two", "three"], routes: Self.routes, tenancy: tenancy)
+        let problem = #expect(throws: APIProblem.self) { try all.candidates(for: Self.backEnd("shop")) }
+        #expect(problem?.status == 403)
+    }
+
     /// One hub is as it was before there were several.
     @Test func aLoneHubNeedsNoName() throws {
         let routes = HubRoutes(hubs: [("one", 0)], defaultName: "one")
@@ -104,7 +114,8 @@ import Testing
     @Test(arguments: 0..<20) func everyWayToADeviceLeadsToOneLane(number: Int) throws {
         let all = try deviceHubs(["one", "two", "three"], routes: Self.routes, laneLimit: 1)
         let id = "d\(number)"
-        var ways = [try all.home(of: tag("alice"), id: id, for: Self.user), try all.home(of: nil, id: id, for: Self.backEnd(nil))]
+        var ways = [try all.home(of: tag("alice"), id: id, for: Self.user)]
+        ways.append(try all.home(of: nil, id: id, for: Self.backEnd(nil)))
         ways += try all.candidates(for: Self.backEnd(nil))
         for name in ["one", "two"] { ways.append(try all.home(of: nil, id: id, named: name, for: Self.backEnd(nil))) }
         let arePut = ways.map { $0.lanes.put(for: id) { _ in } }

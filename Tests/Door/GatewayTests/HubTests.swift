@@ -139,6 +139,12 @@ import Testing
         #expect(gateway.services.metrics.contains("hub_calls_total{operation=\"installation.get\",code="))
     }
 
+    @Test func whatIsNotServedIsInTheLogWithItsReason() throws {
+        let gateway = try TestGateway(demo: true, change: { $0.leftOut = ["eu": "its address is wrong"] })
+        let line = gateway.services.log.text.split(separator: "\n").first { $0.contains("is not served") }
+        #expect(line?.contains(#""eu""#) == true && line?.contains("its address is wrong") == true)
+    }
+
     /// The emulator lists it as what it is, and not as a device that was not found.
     @Test func theLookAtTheHubIsAProbe() throws {
         let gateway = try ServedGateway(hasKafka: false)

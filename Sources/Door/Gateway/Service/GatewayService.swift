@@ -64,7 +64,8 @@ public final class GatewayService: Sendable {
             [services] (hubs, users) throws(GatewayFailure) -> any Endpoints in
             try APIEndpoints(
                 configuration, hubs: hubs, users: users,
-                held: HeldAnswers(connections: Self.connectionCount(with: Self.descriptors(for: configuration))), services: services)
+                held: HeldAnswers(connections: Self.connectionCount(with: Self.descriptors(for: configuration))),
+                services: services)
         }
     }
 
