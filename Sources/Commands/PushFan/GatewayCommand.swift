@@ -82,7 +82,7 @@ struct GatewayProgram {
         defer { probes.stop() }
         log.info(
             .started, "a gateway starts", [.version: .string(Program.version), .hub: .string(configuration.hubName)])
-        log.warnOfLimit(below: GatewayService.descriptorsNeeded)
+        log.warnOfLimit(below: GatewayService.descriptorsNeeded(for: configuration))
         try serve(service)
         if let failure = settings.brokerWatch?.clusterFailure { throw CommandFailure(.temporary, failure.description) }
         log.info(.stopped, "the gateway has stopped")

@@ -20,14 +20,16 @@ extension Settings {
     public func gatewayConfiguration(version: String) throws(SettingsError) -> GatewayConfiguration {
         var problems = signInProblems() + userTagProblems() + indexProblems()
         let tokens = tokens(noting: &problems)
-        let hubs = gatewayHubs(&problems)
+        var leftOut: [String: String] = [:]
+        let hubs = gatewayHubs(&problems, leavingOut: &leftOut)
         guard let first = hubs.first, problems.isEmpty else { throw SettingsError(problems: problems) }
         var configuration = GatewayConfiguration(
             version: version, hubName: first.name, hub: first.configuration, connections: first.connections,
             kafka: kafkaConfiguration())
         configuration.first = first
         configuration.otherHubs = Array(hubs.dropFirst())
-        configuration.routes = gatewayRoutes(to: hubs.map(\.name))
+        configuration.routes = gatewayRoutes(to: hubs.map(\.name), leavingOut: &leftOut)
+        (configuration.tenancy, configuration.leftOut) = (tenancy, leftOut)
         configuration.listen = gateway.listen.description
         configuration.usersFile = gateway.usersFile
         configuration.keysFile = gateway.keysFile
@@ -88,7 +90,9 @@ extension Settings {
 
     /// The hubs that a gateway registers devices at: the default, or all of a spread that is the default, and then the others, of which one
     /// that is wrong is left out. Empty with a problem where there is no default.
-    private func gatewayHubs(_ problems: inout [SettingProblem]) -> [GatewayConfiguration.Hub] {
+    private func gatewayHubs(
+        _ problems: inout [SettingProblem], leavingOut others: inout [String: String]
+    ) -> [GatewayConfiguration.Hub] {
         if defaultHub == nil, allHubs.count > 1 {
             problems.append(missing("default_hub", expected: "the name of the hub or spread of the gateway's users"))
             return []
@@ -104,7 +108,14 @@ extension Settings {
                 problems += error.problems
             }
         }
-        return hubs + allHubs.filter { !keys.contains($0.path("name")) }.compactMap { try? gatewayHub($0) }
+        for settings in allHubs where !keys.contains(settings.path("name")) {
+            do throws(SettingsError) {
+                hubs.append(try gatewayHub(settings))
+            } catch {
+                others[settings.routeName ?? "hub"] = error.problems.map(\.description).joined(separator: ", ")
+            }
+        }
+        return hubs
     }
 
     private func gatewayHub(_ settings: HubSettings) throws(SettingsError) -> GatewayConfiguration.Hub {
@@ -118,12 +129,31 @@ extension Settings {
 
     /// The targets of the names of the hubs that are served. A spread that lacks one of its hubs is left out, because the others would get
     /// the users of that one.
-    private func gatewayRoutes(to hubs: [String]) -> HubRoutes {
+    private func gatewayRoutes(to hubs: [String], leavingOut others: inout [String: String]) -> HubRoutes {
         let whole = spreads.filter { Set(hubs).isSuperset(of: $0.hubs) }
+        for spread in spreads where !whole.contains(where: { $0.name == spread.name }) {
+            others[spread.name] = "not all of its hubs are served"
+        }
         return HubRoutes(
             hubs: hubs.enumerated().map { ($1, $0) }, spreads: whole.map { ($0.name, $0.hubs) },
             tenants: Dictionary(tenantHubs.map { ($0.tenant, $0.hub) }) { first, _ in first },
             defaultName: defaultHub ?? hubs.first)
+    }
+
+    /// The targets of all names, those of hubs that are left out, too. Sections that lead to one hub have one number.
+    private var tenancy: HubRoutes {
+        let names = allHubs.map { ($0.name ?? "").lowercased() }
+        let addresses = allHubs.map { try? hubConfiguration(of: $0).address }
+        // One whose address is not known may be any of its name.
+        let vague = Set(zip(names, addresses).filter { $1 == nil }.map(\.0))
+        let identities = zip(names, addresses).map { vague.contains($0) ? $0 : $1 ?? $0 }
+        let hubs = zip(allHubs, identities).compactMap { hub, identity in
+            hub.routeName.map { (name: $0, number: identities.firstIndex(of: identity) ?? 0) }
+        }
+        return HubRoutes(
+            hubs: hubs, spreads: spreads.map { ($0.name, $0.hubs) },
+            tenants: Dictionary(tenantHubs.map { ($0.tenant, $0.hub) }) { first, _ in first },
+            defaultName: defaultHub ?? hubs.first?.name)
     }
 
     /// Passwords must not travel in clear text, and there must be a way to sign in.
@@ -174,5 +204,12 @@ extension Settings {
                 "hub.user_tag", message: "\(SettingText.shown(pattern)) \(message)",
                 expected: "for a gateway, a tag such as username:{user}")
         ]
+    }
+}
+
+extension HubConfiguration {
+    /// The host, port and path of the hub, as all have them that lead to it.
+    fileprivate var address: String {
+        "\(endpoint.host):\(endpoint.effectivePort)\(endpoint.pathPrefix)\(hub.text)".lowercased()
     }
 }

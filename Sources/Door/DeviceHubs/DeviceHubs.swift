@@ -11,7 +11,8 @@ package final class DeviceHubs: Sendable {
     package struct Hub: Sendable {
         /// The name, as requests have it.
         package let name: String
-        /// Lanes whose work is done at this hub. Where it is the home of a spread, devices are looked for at all hubs of the spread.
+        /// Lanes whose work is done at this hub. Where it is the home of a spread, devices are looked for at all hubs of the spread. Work
+        /// that is put for an installation's id is never done at the same time as other work for it, whichever hub or party that is for.
         package let lanes: HubLanes
         package let watch: HubWatch
     }
@@ -22,7 +23,9 @@ package final class DeviceHubs: Sendable {
     /// All of them, the default or the first of the default spread in front.
     package let hubs: [Hub]
     private let seats: [HubSeat]
-    private let routes: HubRoutes
+    /// By hub, the lanes of all hubs that a device of this one can be at, too: whichever way leads to a device, its id has one lane.
+    private let lanes: [HubLanes]
+    private let (routes, tenancy): (HubRoutes, HubRoutes)
     private let services: GatewayServices
 
     /// Makes the hubs of a configuration, whose threads do not run yet. It fails for settings with which one cannot be called.
@@ -39,8 +42,8 @@ package final class DeviceHubs: Sendable {
         }
         do {
             hubs = try seats.indices.map { number in
-                // With many hubs there are fewer threads of each.
-                let lanes = try HubLanes(count: all.count > HubLanes.count ? 2 : HubLanes.count, limit: laneLimit, home: number) {
+                let count = HubLanes.count(of: all.count)
+                let lanes = try HubLanes(count: count, limit: laneLimit, home: number, now: services.now) {
                     try HubCaller(seats, home: number, services: services)
                 }
                 return Hub(name: seats[number].name, lanes: lanes, watch: seats[number].watch)
@@ -48,7 +51,15 @@ package final class DeviceHubs: Sendable {
         } catch {
             throw GatewayFailure.configuration("the hub cannot be called with these settings: \(error)")
         }
-        (self.seats, self.services, routes) = (seats, services, configuration.routes)
+        (self.seats, self.services) = (seats, services)
+        (routes, tenancy) = (configuration.routes, configuration.tenancy ?? configuration.routes)
+        lanes = seats.indices.map { [hubs, routes] in HubLanes(of: routes.hubs(tiedTo: $0).map { hubs[$0].lanes }) }
+    }
+
+    /// The connections to hubs that the lanes of a configuration's hubs may have: each lane has one to each hub that its devices can be at.
+    package static func lineCount(of configuration: GatewayConfiguration) -> Int {
+        let count = HubLanes.count(of: configuration.hubs.count)
+        return configuration.hubs.indices.reduce(0) { $0 + count * configuration.routes.hubs(tiedTo: $1).count }
     }
 
     /// The hub of a user's devices, or of a device without a user: that of the spread or hub by its name, else of the tenant, else the
@@ -66,15 +77,11 @@ package final class DeviceHubs: Sendable {
     ) throws(APIProblem) -> Hub {
         let route = try route(to: named, for: party)
         switch route {
-        case .hub(let number): return hub(number, for: party)
+        case .hub(let number): return hub(at: HubReach(home: number), for: party)
         case .spread(let number):
             let spread = routes.spreads[number]
             let home = spread.number(of: user?.address ?? id)
-            // One thread serves an id, whoever asks and wherever its home is.
-            let lanes = hubs[spread.number(of: id)].lanes
-            let reach = HubReach(home: home, of: user, spread: spread)
-            return Hub(
-                name: hubs[home].name, lanes: lanes.lanes(to: reach, for: party.claimant), watch: hubs[home].watch)
+            return hub(at: HubReach(home: home, of: user, spread: spread), for: party)
         }
     }
 
@@ -82,13 +89,13 @@ package final class DeviceHubs: Sendable {
     /// that hub alone.
     package func candidates(named: String? = nil, for party: DeviceParty) throws(APIProblem) -> [Hub] {
         switch try route(to: named, for: party) {
-        case .hub(let number): [hub(number, for: party)]
-        case .spread(let number): routes.spreads[number].numbers.map { hub($0, for: party) }
+        case .hub(let number): [hub(at: HubReach(home: number), for: party)]
+        case .spread(let number): routes.spreads[number].numbers.map { hub(at: HubReach(home: $0), for: party) }
         }
     }
 
-    /// True if no other tenant's requests go to a hub of this tenant's, and none of those without a tenant.
-    package func isOwn(of tenant: String) -> Bool { routes.isOwn(of: TenantID(tenant)) }
+    /// True if no other tenant's requests go to a hub of this tenant's, and none of those without a tenant. Hubs that are not served count.
+    package func isOwn(of tenant: String) -> Bool { tenancy.isOwn(of: TenantID(tenant)) }
 
     /// Starts the threads.
     package func start() {
@@ -142,10 +149,9 @@ package final class DeviceHubs: Sendable {
             .configurationDoubtful, "the hub's address, name, policy or other settings have changed: a restart takes them")
     }
 
-    private func hub(_ number: Int, for party: DeviceParty) -> Hub {
-        let hub = hubs[number]
-        let lanes = hub.lanes.lanes(to: HubReach(home: number), for: party.claimant)
-        return Hub(name: hub.name, lanes: lanes, watch: hub.watch)
+    private func hub(at reach: HubReach, for party: DeviceParty) -> Hub {
+        let hub = hubs[reach.home]
+        return Hub(name: hub.name, lanes: lanes[reach.home].lanes(to: reach, for: party.claimant), watch: hub.watch)
     }
 
     private func route(to name: String?, for party: DeviceParty) throws(APIProblem) -> HubRouter.Route {

@@ -33,9 +33,12 @@ package final class HubCaller {
         lines[home] = try HubLine(seats[home], services: services)
     }
 
-    /// Begins a piece of work.
-    func begin(at reach: HubReach) {
-        self.reach = reach
+    /// The failure of each call of the work, or nil where they are made.
+    private var refusal: RegistrationFailure?
+
+    /// Begins a piece of work, whose calls all fail where one is refused.
+    func begin(at reach: HubReach, refusing refusal: RegistrationFailure? = nil) {
+        (self.reach, self.refusal) = (reach, refusal)
         (places, asked, strays) = ([:], [], [:])
         goesByMemory = false
     }
@@ -181,6 +184,7 @@ package final class HubCaller {
     }
 
     private func line(_ hub: Int) throws(RegistrationFailure) -> HubLine {
+        if let refusal { throw refusal }
         if let line = lines[hub] {
             line.goesByMemory = goesByMemory
             return line

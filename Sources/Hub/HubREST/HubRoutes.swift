@@ -75,6 +75,19 @@ public struct HubRoutes: Sendable {
         return others.allSatisfy { hubs.isDisjoint(with: numbers(of: $0)) }
     }
 
+    /// The hubs that a device can be at together: those that spreads tie to a hub, also by way of others, and the hub itself.
+    ///
+    /// - Parameter number: The hub's number.
+    /// - Returns: The numbers, in ascending order.
+    public func hubs(tiedTo number: Int) -> [Int] {
+        var (tied, count): (Set<Int>, Int) = ([number], 0)
+        while tied.count > count {
+            count = tied.count
+            for spread in spreads where !tied.isDisjoint(with: spread.numbers) { tied.formUnion(spread.numbers) }
+        }
+        return tied.sorted()
+    }
+
     private func numbers(of route: HubRouter.Route) -> Set<Int> {
         switch route {
         case .hub(let number): [number]

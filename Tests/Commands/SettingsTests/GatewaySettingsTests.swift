@@ -151,6 +151,40 @@ import Testing
         #expect(try router.route(of: TenantID.none) == router.route(named: names.contains("all") ? "all" : hubs[0]))
     }
 
+    /// Hubs and tenants, whether the hub of `acme` is its own, and what is not served. One that is left out has its requests all the same.
+    static let owned: [(file: String, isOwn: Bool, leftOut: [String])] = [
+        ("hubs: {eu: {}}\ntenants: {acme: eu}\ndefault_hub: shop", true, []),
+        ("hubs: {eu: {}}\ntenants: {acme: eu}\ndefault_hub: eu", false, []),
+        ("hubs: {eu: {}, us: {name: EU}}\ntenants: {acme: eu}\ndefault_hub: us", false, []),
+        (
+            "hubs: {eu: {}, us: {name: eu, connection_string: \"\(connection.replacing("sb://shop", with: "sb://SHOP"))\"}}\n"
+                + "tenants: {acme: eu, globex: us}\ndefault_hub: shop", false, []
+        ),
+        (
+            "hubs: {eu: {}, us: {name: eu, connection_string: \"\(connection.replacing("sb://shop", with: "sb://other"))\"}}\n"
+                + "tenants: {acme: eu, globex: us}\ndefault_hub: shop", true, []
+        ),
+        (
+            "hubs: {eu: {}, us: {connection_string: canary}}\nspreads: {all: [us, eu]}\n"
+                + "tenants: {acme: eu, globex: all}\ndefault_hub: shop", false, ["all", "us"]
+        ),
+        (
+            "hubs: {eu: {}, us: {connection_string: canary}}\ntenants: {acme: eu, globex: us}\ndefault_hub: shop", true,
+            ["us"]
+        ),
+        (
+            "hubs: {eu: {}, us: {name: Eu, connection_string: canary}}\ntenants: {acme: eu, globex: us}\ndefault_hub: shop",
+            false, ["us"]
+        ),
+    ]
+
+    @Test(arguments: owned) func aHubIsATenantsOwnByAllSettings(file: String, isOwn: Bool, leftOut: [String]) throws {
+        let configuration = try gateway(file: file)
+        #expect(configuration.tenancy?.isOwn(of: TenantID("acme")) == isOwn)
+        #expect(configuration.leftOut.keys.sorted() == leftOut)
+        #expect(!configuration.leftOut.values.joined().contains("canary"))
+    }
+
     static let rules: [(variables: [String: String], file: String?, problems: [String])] = [
         (
             ["PUSHFAN_GATEWAY_USERS_FILE": ""], nil,

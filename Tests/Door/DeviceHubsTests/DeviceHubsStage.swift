@@ -19,13 +19,14 @@ func hub(_ name: String, policy: String = "n", key: String = "key") throws -> Ga
 
 /// The hubs of a gateway, whose threads do not run. None of them is there.
 func deviceHubs(
-    _ names: [String], routes: HubRoutes, laneLimit: Int = HubLanes.limit, log: Log = .silent
+    _ names: [String], routes: HubRoutes, tenancy: HubRoutes? = nil, laneLimit: Int = HubLanes.limit, log: Log = .silent
 ) throws -> DeviceHubs {
     let hubs = try names.map { try hub($0) }
     var configuration = GatewayConfiguration(
         version: "test", hubName: names[0], hub: hubs[0].configuration, connections: hubs[0].connections,
         kafka: KafkaConfiguration(bootstrapServers: "127.0.0.1:1"))
     (configuration.otherHubs, configuration.routes) = (Array(hubs.dropFirst()), routes)
+    configuration.tenancy = tenancy
     let metrics = GatewayMetrics(build: BuildFacts(version: "test", swift: "")) { ProcessReadings() }
     return try DeviceHubs(
         configuration, laneLimit: laneLimit, services: GatewayServices(metrics: metrics, log: log, health: Health()))

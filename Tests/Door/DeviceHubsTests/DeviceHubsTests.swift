@@ -71,6 +71,16 @@ import Testing
         }
     }
 
+    /// By what is served hub three is the tenant's alone, and by the settings another one's, too.
+    @Test func aHubThatIsNotServedMakesAnotherOneShared() throws {
+        let tenancy = HubRoutes(
+            hubs: [("one", 0), ("three", 2), ("left-out", 2)], tenants: ["shop": "three", "rival": "left-out"],
+            defaultName: "one")
+        let all = try deviceHubs(["one", "two", "three"], routes: Self.routes, tenancy: tenancy)
+        let problem = #expect(throws: APIProblem.self) { try all.candidates(for: Self.backEnd("shop")) }
+        #expect(problem?.status == 403)
+    }
+
     /// One hub is as it was before there were several.
     @Test func aLoneHubNeedsNoName() throws {
         let routes = HubRoutes(hubs: [("one", 0)], defaultName: "one")
@@ -98,6 +108,20 @@ import Testing
         all.renewKeys(by: try hubs.map { try hub($0.name, policy: $0.policy, key: $0.key) })
         let text = lines.withLock { String(decoding: $0, as: UTF8.self) }
         #expect(words.allSatisfy { text.contains($0) } && text.isEmpty == words.isEmpty && !text.contains("CANARY"), "\(text)")
+    }
+
+    /// The threads do not run, and each lane has one place, so that a second piece has none where it comes to the same lane.
+    @Test(arguments: 0..<20) func everyWayToADeviceLeadsToOneLane(number: Int) throws {
+        let all = try deviceHubs(["one", "two", "three"], routes: Self.routes, laneLimit: 1)
+        let id = "d\(number)"
+        var ways = [try all.home(of: tag("alice"), id: id, for: Self.user)]
+        ways.append(try all.home(of: nil, id: id, for: Self.backEnd(nil)))
+        ways += try all.candidates(for: Self.backEnd(nil))
+        for name in ["one", "two"] { ways.append(try all.home(of: nil, id: id, named: name, for: Self.backEnd(nil))) }
+        let arePut = ways.map { $0.lanes.put(for: id) { _ in } }
+        #expect(arePut == [true] + Array(repeating: false, count: 5))
+        let other = try all.home(of: nil, id: id, for: Self.backEnd("shop")).lanes
+        #expect(other.put(for: id) { _ in }, "no spread ties the tenant's hub to them")
     }
 
     /// The threads do not run, so that all that is put waits.

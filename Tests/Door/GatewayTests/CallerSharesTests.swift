@@ -1,6 +1,7 @@
 @testable import GatewayAPI
 import Basics
 import HTTPServing
+import HubREST
 import TestSupport
 import Testing
 import Users
@@ -69,6 +70,17 @@ import Users
     ) {
         #expect(GatewayService.descriptorsNeeded == 8642)
         #expect(GatewayService.connectionCount(with: descriptors) == connections)
+    }
+
+    /// Of a spread each of a hub's lanes has a connection to all of its hubs.
+    @Test(arguments: [(1, 0, 0), (2, 0, 4 * 8), (2, 2, 12 * 8), (6, 0, 8 * 8), (6, 3, 20 * 8)]) func moreHubsNeedMoreDescriptors(
+        hubs: Int, spread: Int, more: Int
+    ) throws {
+        var configuration = try TestGateway.configuration(nil, demo: true, hub: TestGateway.hubThatIsAway)
+        configuration.otherHubs = Array(repeating: configuration.first, count: hubs - 1)
+        configuration.routes = HubRoutes(
+            hubs: (0..<hubs).map { ("h\($0)", $0) }, spreads: [("all", (0..<spread).map { "h\($0)" })], defaultName: "h0")
+        #expect(GatewayService.descriptorsNeeded(for: configuration) == 8642 + more)
     }
 
     /// Sixteen connections: twelve waits and streams, of one key three.

@@ -34,11 +34,14 @@ import Testing
         }
     }
 
-    /// Lanes whose callers nobody uses.
-    private func makeLanes(limit: Int) throws -> HubLanes {
+    /// A hub that is away, whose threads do not run.
+    private func makeHubs(limit: Int, services: TestServices = TestServices()) throws -> DeviceHubs {
         let configuration = try TestGateway.configuration(nil, demo: true, hub: TestGateway.hubThatIsAway)
-        return try DeviceHubs(configuration, laneLimit: limit, services: TestServices().services).hubs[0].lanes
+        return try DeviceHubs(configuration, laneLimit: limit, services: services.services)
     }
+
+    /// Lanes whose callers nobody uses.
+    private func makeLanes(limit: Int) throws -> HubLanes { try makeHubs(limit: limit).hubs[0].lanes }
 
     /// Serves a hub and a gateway of it.
     private func serving(
@@ -92,12 +95,54 @@ import Testing
         #expect(!isLatePut)
     }
 
+    /// The threads are not started before all of it waits.
+    @Test func ofOneLanePartiesTakeTurnsAndEachKeepsItsOrder() throws {
+        let hubs = try makeHubs(limit: 100)
+        let done = Done()
+        for (name, count) in [("alice", 20), ("bob", 2)] {
+            let lanes = try hubs.home(of: nil, id: "a", for: .user(Caller(name: name))).lanes
+            for number in 0..<count {
+                let isPut = lanes.put(for: "a") { _ in done.add("\(name) \(number)") }
+                #expect(isPut)
+            }
+        }
+        hubs.start()
+        defer { hubs.stop() }
+        let turns = ["alice 0", "bob 0", "alice 1", "bob 1"]
+        #expect(try done.wait(for: 22) == turns + (2..<20).map { "alice \($0)" })
+    }
+
+    /// The wait, and whether the work is refused then. What comes after it is not.
+    @Test(arguments: [(2, false), (3, true)] as [(Int64, Bool)])
+    func workThatHasWaitedForMoreThanTwoSecondsMakesNoCall(seconds: Int64, isRefused: Bool) throws {
+        let services = TestServices()
+        let lanes = try makeHubs(limit: 10, services: services).hubs[0].lanes
+        let done = Done()
+        let work: HubLanes.Work = { caller in
+            let failure = #expect(throws: RegistrationFailure.self) { try caller.perform(.getInstallation(id: "a")) }
+            done.add(failure?.cause == .held ? "held for \(failure?.retryAfter ?? 0)" : "called")
+        }
+        let isPut = lanes.put(for: "a", work: work)
+        services.clock.advance(seconds: seconds)
+        let isNextPut = lanes.put(for: "a", work: work)
+        #expect(isPut && isNextPut)
+        lanes.start()
+        defer { lanes.stop() }
+        #expect(try done.wait(for: 2) == [isRefused ? "held for 1000" : "called", "called"])
+    }
+
     @Test func aGatewayServesWhileTheHubIsAwayAndSaysSo() throws {
         let gateway = try TestGateway(demo: true)
         #expect(try gateway.ask(request("POST", "/api/register", [basic("alice", "alice")])).status == 200)
         #expect(eventually { gateway.services.readiness.contains("failing hub: the hub does not answer") })
         #expect(eventually { gateway.services.log.text.contains("the hub cannot be used") })
         #expect(gateway.services.metrics.contains("hub_calls_total{operation=\"installation.get\",code="))
+    }
+
+    @Test func whatIsNotServedIsInTheLogWithItsReason() throws {
+        let gateway = try TestGateway(demo: true, change: { $0.leftOut = ["eu": "its address is wrong"] })
+        let line = gateway.services.log.text.split(separator: "\n").first { $0.contains("is not served") }
+        #expect(line?.contains(#""eu""#) == true && line?.contains("its address is wrong") == true)
     }
 
     /// The emulator lists it as what it is, and not as a device that was not found.

@@ -25,7 +25,8 @@ import Testing
 
     /// A client of a hub that serves, with the keys that it signs with, and what it knows of the hub.
     private func client(
-        of hub: EmulatedHub, key: String? = nil, secondary: String? = nil
+        of hub: EmulatedHub, key: String? = nil, secondary: String? = nil,
+        waitForTurn: (@Sendable () throws(RegistrationFailure) -> Void)? = nil
     ) throws -> (client: RegistrationClient, keys: HubKeys, settings: HubConfiguration) {
         let connection = try ConnectionString(parsing: hub.connectionString)
         var credential = connection.credential
@@ -38,8 +39,19 @@ import Testing
         let keys = HubKeys(settings)
         let client = try RegistrationClient(
             settings, connections: connections, userAgent: "pushfan/test", timeout: farDeadline, keys: keys,
-            now: { WallClock.millisecondsSince1970() })
+            now: { WallClock.millisecondsSince1970() }, waitForTurn: waitForTurn)
         return (client, keys, settings)
+    }
+
+    @Test func onlyCallsAboutDevicesWaitForTheirTurn() throws {
+        try calling { hub, _ in
+            let client = try client(of: hub) { () throws(RegistrationFailure) in
+                throw RegistrationFailure(.held, code: .hubThrottled)
+            }.client
+            #expect(try failure { _ = try client.installation("a") }.cause == .held)
+            #expect(hub.calls().isEmpty)
+            #expect(try client.telemetry(of: "never-sent", within: farDeadline) == nil)
+        }
     }
 
     @Test func keysThatChangeSignTheNextCall() throws {

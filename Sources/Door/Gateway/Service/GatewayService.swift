@@ -17,10 +17,12 @@ import Users
 /// writes to Kafka, one reads results and four single records, as texts of secure push. Of the feed of results one reads the topic, one what
 /// lies back, and one serves all readers. Whatever waits is a suspended connection and no thread.
 public final class GatewayService: Sendable {
-    /// File descriptors for all but its connections: those of the lanes and of the probes, Kafka's and the files.
+    /// File descriptors for all but its connections: those of the lanes of one hub and of the probes, Kafka's and the files.
     private static let otherDescriptors = 384
-    /// File descriptors that it may need at most. With fewer it takes fewer connections.
-    public static let descriptorsNeeded = limits("").descriptorCount + otherDescriptors
+    /// Those of one lane's way to a hub: a connection, the wait for it, and what libcurl opens while it connects.
+    private static let lineDescriptors = 8
+    /// File descriptors that one with a single hub may need at most.
+    static let descriptorsNeeded = limits("").descriptorCount + otherDescriptors
 
     private let configuration: GatewayConfiguration
     private let services: GatewayServices
@@ -62,7 +64,8 @@ public final class GatewayService: Sendable {
             [services] (hubs, users) throws(GatewayFailure) -> any Endpoints in
             try APIEndpoints(
                 configuration, hubs: hubs, users: users,
-                held: HeldAnswers(connections: Self.connectionCount(with: Self.descriptors)), services: services)
+                held: HeldAnswers(connections: Self.connectionCount(with: Self.descriptors(for: configuration))),
+                services: services)
         }
     }
 
@@ -91,7 +94,7 @@ public final class GatewayService: Sendable {
         let routes = Routes(
             signIn: signIn, endpoints: endpoints, services: services, checkKey: checkKey, recheckKey: recheckKey,
             checkBatch: checkBatch, proxies: proxies, page: page)
-        let serving = Self.serving(configuration.listen, routes: routes, descriptors: Self.descriptors)
+        let serving = Self.serving(configuration.listen, routes: routes, descriptors: Self.descriptors(for: configuration))
         let server = HTTPServer(serving) { request, responder in routes.answer(request, with: responder) }
         services.metrics.readWaiting { [weak server] in server?.waitingCount }
         self.configuration = configuration
@@ -125,6 +128,10 @@ public final class GatewayService: Sendable {
         if configuration.allowsDemoSignIn {
             services.log.warning(
                 .configurationDoubtful, "everybody may sign in whose password is the name", [.setting: "gateway.demo_auth"])
+        }
+        for (name, reason) in configuration.leftOut.sorted(by: { $0.key < $1.key }) {
+            services.log.warning(
+                .configurationDoubtful, "a hub or spread is not served", [.hub: .string(name), .reason: .string(reason)])
         }
         probeHubs()
         DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(1500)) { [hubs] in hubs.noteSilence() }
@@ -178,8 +185,20 @@ public final class GatewayService: Sendable {
         max(16, limits("").maximumConnections - max(0, descriptorsNeeded - descriptors))
     }
 
-    /// The descriptors that this process may have.
-    private static var descriptors: Int { DescriptorLimit.current()?.soft ?? .max }
+    /// File descriptors that it may need at most. With fewer it takes fewer connections.
+    public static func descriptorsNeeded(for configuration: GatewayConfiguration) -> Int {
+        descriptorsNeeded + hubDescriptors(of: configuration)
+    }
+
+    /// The descriptors that this process may have, without those for all hubs but one.
+    private static func descriptors(for configuration: GatewayConfiguration) -> Int {
+        (DescriptorLimit.current()?.soft ?? .max) - hubDescriptors(of: configuration)
+    }
+
+    /// Those for all hubs but one.
+    private static func hubDescriptors(of configuration: GatewayConfiguration) -> Int {
+        max(0, DeviceHubs.lineCount(of: configuration) - HubLanes.count) * lineDescriptors
+    }
 
     private static func limits(_ listen: String) -> HTTPServerConfiguration {
         var serving = HTTPServerConfiguration(listen: listen)

@@ -55,6 +55,11 @@ public struct GatewayConfiguration: Sendable {
     public var otherHubs: [Hub] = []
     /// The targets of the names of hubs and spreads. A hub's number is its place in `hubs`. Default to the first one.
     public var routes: HubRoutes
+    /// The targets of the names of all hubs and spreads of the settings, whose numbers tell the hubs apart that there really are. They say
+    /// which hub is a tenant's alone. Default nil: those of `routes`.
+    public var tenancy: HubRoutes?
+    /// Hubs and spreads of the settings that are not served, by name, and the reason. Default none.
+    public var leftOut: [String: String] = [:]
     /// Calls a second about devices, to each hub. Default 200.
     public var deviceRate = 200
     /// The worker whose calls are shown to whoever has a request explained. Default one that has this hub alone.

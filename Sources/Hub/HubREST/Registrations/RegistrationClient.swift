@@ -36,7 +36,7 @@ public final class RegistrationClient {
     ///   - timeout: How long one call may take, with connecting and a second token.
     ///   - keys: The hub's keys, which may change. Default: they do not.
     ///   - now: Milliseconds since 1970.
-    ///   - waitForTurn: Is called before each call, and waits until it may be made, or throws. Default: it may at once.
+    ///   - waitForTurn: Is called before each call about devices, and waits until it may be made, or throws. Default: it may at once.
     /// - Throws: `HubAuthError`, `SystemCallError` or `ConnectionPool.SetupFailure`: settings that cannot work, or no descriptor left.
     public init(
         _ hub: HubConfiguration, connections: ConnectionPoolConfiguration, userAgent: String, timeout: Duration,
@@ -145,6 +145,7 @@ public final class RegistrationClient {
     /// - Returns: What the hub says.
     /// - Throws: ``RegistrationFailure``.
     public func perform(_ call: RegistrationCall) throws(RegistrationFailure) -> RegistrationReply {
+        try waitForTurn?()
         let answer = try ask(within: timeout) { () throws(HubAuthError) -> UInt64? in
             try client.write(call, now: now() / 1000, into: &request)
         }
@@ -181,7 +182,6 @@ public final class RegistrationClient {
     private func ask(
         within limit: Duration, by write: () throws(HubAuthError) -> UInt64?
     ) throws(RegistrationFailure) -> Answer {
-        try waitForTurn?()
         let deadline = MonotonicTime.now().advanced(by: limit)
         // With the same life of tokens a client can be made, as the first was.
         if let hub = keys?.newer(than: &keyGeneration), let new = try? HubClient(hub, userAgent: userAgent) { client = new }
