@@ -68,7 +68,7 @@ public struct TokenRules: Sendable, Equatable {
     /// The audiences that a token names: one text, or a list.
     private func names(in claims: JSONDocument) -> [String] {
         guard let value = claims.claim("aud") else { return [] }
-        return claims.content(of: value).map { [$0] } ?? claims.texts(of: value) ?? []
+        return claims.content(of: value).map { [$0] } ?? claims.texts(at: value) ?? []
     }
 
     private func validity(in claims: JSONDocument) throws(TokenFault) -> Range<Int64> {
@@ -88,7 +88,7 @@ public struct TokenRules: Sendable, Equatable {
         guard let scopesClaim else { return nil }
         guard let value = claims.claim(scopesClaim) else { return [] }
         if let text = claims.content(of: value) { return Set(text.split(separator: " ").map { String($0) }) }
-        guard let texts = claims.texts(of: value) else { throw .scopes }
+        guard let texts = claims.texts(at: value) else { throw .scopes }
         return Set(texts)
     }
 
