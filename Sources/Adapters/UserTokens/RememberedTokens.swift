@@ -5,7 +5,7 @@ import Tokens
 ///
 /// The keys are digests of whole tokens, signatures included. One owner, not thread-safe.
 struct RememberedTokens: Sendable {
-    /// What a token says of its bearer, in as few bytes whatever the token has.
+    /// The bearer of a token, in few bytes however many the token has.
     struct Bearer: Sendable, Equatable {
         let user: String
         /// The scopes, or nil where no claim has them. Words that are no scope are left out.

@@ -25,7 +25,8 @@ import Testing
     @Test(
         arguments: [
             ("http://localhost:1/", true), ("http://127.1.2.3/", true), ("http://[::1]/", true), ("http://a.example/", false),
-            ("http://127.example/", false), ("http://128.0.0.1/", false), ("http://[::2]/", false), ("http://LOCALHOST.a/", false),
+            ("http://127.example/", false), ("http://128.0.0.1/", false), ("http://[::2]/", false),
+            ("http://localhost.a/", false),
         ])
     func thisMachineIsKnownByItsSpelling(uri: String, isLoopback: Bool) throws {
         #expect(try #require(WebAddress(uri)).isLoopback == isLoopback)

@@ -68,7 +68,8 @@ struct UserTagTests {
 
     @Test(
         arguments: [
-            ("x.c3a9", "é"), ("X.C3A9", "é"), ("x.782e63336139", "x.c3a9"), ("x.", ""), ("alice", nil), ("x.c3", nil), ("x.6", nil),
+            ("x.c3a9", "é"), ("X.C3A9", "é"), ("x.782e63336139", "x.c3a9"), ("x.", ""), ("alice", nil), ("x.c3", nil),
+            ("x.6", nil),
             ("h." + String(repeating: "0", count: 64), nil),
         ] as [(String, String?)])
     func aFormThatHasTheBytesOfANameNamesIt(_ form: String, name: String?) {

@@ -121,7 +121,7 @@ struct Routes: Sendable {
         switch route.operation {
         case .open(.welcome): reply.answer(.text(APIOperation.welcomeText))
         case .open(.openAPI):
-            if !services.strike(request, answeredBy: reply) { reply.answer(description(for: request, on: route)) }
+            if !reply.isStruck(request) { reply.answer(description(for: request, on: route)) }
         case .page(let operation):
             if let page { reply.answer(page.answer(operation, file: route.id, to: request).onPage()) }
         case .publish(let operation):
@@ -170,12 +170,12 @@ struct Routes: Sendable {
     private func signInUser(
         of request: HTTPServerRequest, for scope: Scope?, reply: Reply, then: @escaping @Sendable (Caller) -> Void
     ) {
-        signIn.check(Self.authorization(of: request), from: proxies.client(of: request)) { [signIn, services] outcome in
+        signIn.check(Self.authorization(of: request), from: proxies.client(of: request)) { [signIn] outcome in
             switch outcome {
             case .signedIn(let caller):
                 do throws(APIProblem) {
                     if let scope { try caller.check(scope) }
-                    if !services.strike(request, answeredBy: reply) { then(caller) }
+                    if !reply.isStruck(request) { then(caller) }
                 } catch {
                     reply.answer(error)
                 }
@@ -206,7 +206,7 @@ struct Routes: Sendable {
             let holder = try holder(of: request)
             try route.row.checkRights(scopes: holder.publisher.scopes, tenant: holder.publisher.tenant)
             _ = try route.row.query(of: request)
-            if !services.strike(request, answeredBy: reply) { then(holder) }
+            if !reply.isStruck(request) { then(holder) }
         } catch {
             guard let burst = error.burst, case .batch(let form)? = kind else { return reply.answer(error) }
             let key = PresentedKey(authorization: Self.authorization(of: request))?.id ?? ""

@@ -1,4 +1,3 @@
-import Basics
 import Dispatch
 import EventLoop
 import GatewayAPI

@@ -31,8 +31,14 @@ package final class Reply: Sendable {
 
     deinit { if !isAnswered.load(ordering: .relaxed) { answer(APIProblem.failed) } }
 
-    /// Has the answer change on its way.
-    func change(by change: @escaping @Sendable (inout HTTPServerResponse) -> Void) { self.change.withLock { $0 = change } }
+    /// Has a fault strike the call, if there is one for it. Returns true if that has answered it.
+    package func isStruck(_ request: HTTPServerRequest) -> Bool {
+        guard let interception = services.intercept?(request) else { return false }
+        change.withLock { $0 = interception.change }
+        guard let refusal = interception.refusal else { return false }
+        answer(refusal)
+        return true
+    }
 
     /// Answers; what comes after the first answer, or after the server's own, is ignored and not counted.
     package func answer(_ response: HTTPServerResponse) {

@@ -12,14 +12,3 @@ package struct Interception: Sendable {
         (self.refusal, self.change) = (refusal, change)
     }
 }
-
-extension GatewayServices {
-    /// Has a fault strike a call whose caller is known. Returns true if that has answered it.
-    package func strike(_ request: HTTPServerRequest, answeredBy reply: Reply) -> Bool {
-        guard let interception = intercept?(request) else { return false }
-        reply.change(by: interception.change)
-        guard let refusal = interception.refusal else { return false }
-        reply.answer(refusal)
-        return true
-    }
-}
