@@ -355,7 +355,7 @@ let package = Package(
         tests(
             "Adapters/UserTokensTests",
             [
-                "Basics", "Crypto", "HTTPServing", "Keys", "Observability", "TokenIssuer", "Tokens", "UserTokens",
+                "Basics", "Crypto", "EventLoop", "HTTPServing", "Keys", "Observability", "TokenIssuer", "Tokens", "UserTokens",
             ]),
         tests("Adapters/CurlHTTPTests", ["Basics", "CurlHTTP", "CCurl", "COpenSSL", "EventLoop", "Crypto", "HTTP1"]),
         tests("Adapters/KafkaTests", ["Kafka", "CRDKafka"]),

@@ -143,7 +143,8 @@ def test_rotation(stage, base, folder, server, rsa, curve):
     server.answer = (rsa, curve, new)
     status = until(lambda: statuses(base, new.token(), "doras-RS256")[0] == 200, limit=60, pause=0.5)
     check("a new key counts with its first token", status)
-    kept = rsa.token()
+    # A token that is newer than the last reading of the keys is not refused for a while, and so this one is old.
+    kept = rsa.token(iat=int(time.time()) - 300)
     check("so do the old ones", statuses(base, kept, "doras-RS256")[0] == 200)
     server.answer = (curve, new)
     check("one that is not listed any more stops to count, for tokens that were seen, too",
@@ -161,8 +162,7 @@ def test_away(stage, base, folder, server, new):
         call.close_connection = True
         call.server.ended.wait(FAR)
     answers = {
-        "a page": b"<html>welcome</html>", "no keys": b'{"keys":[]}', "no list": b'{"keys":7}', "two megabytes": b" " * (2 << 20), "no JSON": b"\xff\xfe",
-        "keys that are none": b'{"keys":[{"kty":"RSA","kid":"new-1","n":"AQAB","e":"AQAB"},{"kty":"oct","kid":"new-1","k":"AA"}]}',
+        "a page": b"<html>welcome</html>", "no list": b'{"keys":7}', "two megabytes": b" " * (2 << 20), "no JSON": b"\xff\xfe",
         "500": {"status": 500}, "a redirect": {"status": 302, "Location": "http://127.0.0.1:1/keys"}, "silence": held,
     }
     for claim, answer in answers.items():
@@ -171,6 +171,17 @@ def test_away(stage, base, folder, server, new):
         found = statuses(base, new.token(), "doras-RS256")[0]
         check(f"an issuer that answers {claim} takes no key away", found == 200 and server.count > before, found)
     ready = f"http://127.0.0.1:{stage.ports['tokens']}/readyz"
+    known = new.token(iat=int(time.time()) - 300)
+    for claim, answer in {
+        "no keys": b'{"keys":[]}',
+        "keys that are none": b'{"keys":[{"kty":"RSA","kid":"new-1","n":"AQAB","e":"AQAB"},{"kty":"oct","kid":"new-1","k":"AA"}]}',
+    }.items():
+        server.answer = answer
+        check(f"an issuer that answers {claim} takes all away, and /readyz stays ready and says so",
+              until(lambda: statuses(base, known, "doras-RS256")[0] == 401, limit=60, pause=0.5)
+              and until(lambda: (said := ask(ready)).status == 200 and "degraded tokens" in said.text, limit=60, pause=0.5), ask(ready))
+        server.answer = (new,)
+        check(f"and after {claim} they count again", until(lambda: statuses(base, known, "doras-RS256")[0] == 200, limit=60, pause=0.5))
     port = server.server_address[1]
     server.__exit__()
     check("an issuer that is away is told by /readyz, which stays ready",
@@ -207,10 +218,11 @@ def test_file(town, folder, rsa, curve):
     town.write()
     base = stage.start_gateway("file")
     check("keys may be in a file", statuses(base, rsa.token(), "doras-RS256")[0] == 200)
-    check("one that it does not have is none", statuses(base, curve.token(), "doras-RS256")[0] == 401)
+    made = int(time.time()) - 300
+    check("one that it does not have is none", until(lambda: statuses(base, curve.token(iat=made), "doras-RS256")[0] == 401, limit=60, pause=0.5))
     write(curve)
     check("a change of the file counts", until(lambda: statuses(base, curve.token(), "doras-RS256")[0] == 200, limit=60, pause=0.5)
-          and statuses(base, rsa.token(), "doras-RS256")[0] == 401)
+          and until(lambda: statuses(base, rsa.token(iat=made), "doras-RS256")[0] == 401, limit=60, pause=0.5))
     file.write_text("half a fi")
     check("a file that is half written takes no key away", statuses(base, curve.token(), "doras-RS256")[0] == 200)
 

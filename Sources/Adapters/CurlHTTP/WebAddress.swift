@@ -1,3 +1,5 @@
+import Basics
+
 /// The parts of an absolute URI that a connection and a request need.
 public struct WebAddress: Hashable, Sendable {
     /// The scheme, which decides if it is secured.
@@ -10,6 +12,9 @@ public struct WebAddress: Hashable, Sendable {
     public let authority: String
     /// Path and query.
     public let target: String
+
+    /// True if the host is this machine by its spelling alone.
+    public var isLoopback: Bool { host == "localhost" || NumericAddress(host)?.isLoopback == true }
 
     /// Reads an absolute URI. Nil for one with a name and password, without a host, or of another scheme.
     public init?(_ uri: String) {

@@ -17,8 +17,7 @@ struct KeyDownload: Sendable {
     /// A download that has not begun. Throws `.address` or `.connection`.
     init(_ url: String, like configuration: TokenVerifier.Configuration) throws(TokenVerifier.Problem) {
         guard let address = WebAddress(url) else { throw .address }
-        let isHere = address.host == "localhost" || NumericAddress(address.host)?.isLoopback == true
-        guard address.scheme == .https || isHere else { throw .address }
+        guard address.scheme == .https || address.isLoopback else { throw .address }
         var connections = ConnectionPoolConfiguration(scheme: address.scheme, host: address.host, port: address.port)
         (connections.maxConnections, connections.caFile) = (1, configuration.authorityFile)
         connections.limits.bodyByteCount = KeySet.maximumByteCount

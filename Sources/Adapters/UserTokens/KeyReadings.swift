@@ -30,11 +30,19 @@ struct KeyReadings: Sendable {
         next = now.advanced(by: hasFailed ? min(interval, Self.pause) : interval)
     }
 
-    /// Asks for a read, because a token names a key that is not known. Says if a read is in progress or begins now.
-    mutating func ask(at now: MonotonicTime) -> Bool {
+    /// Asks for a read, because a token names a key that is not known.
+    ///
+    /// - Parameters:
+    ///   - now: The present moment.
+    ///   - age: The seconds since the token was made, at least, or nil where it does not say. The last read may have been before its key was
+    ///     listed, and the next one is as soon as one may be then.
+    /// - Returns: True if a read is in progress, begins now, or is sooner for this token.
+    mutating func ask(at now: MonotonicTime, tokenAge age: Int64? = nil) -> Bool {
         if isReading || next <= now { return true }
-        guard now >= began?.advanced(by: Self.pause) ?? .past else { return false }
-        next = now
+        let soonest = max(now, began?.advanced(by: Self.pause) ?? .past)
+        let isNewer = age.map { age in began.map { age <= (now - $0) / 1_000_000_000 } ?? false } ?? false
+        guard soonest == now || isNewer else { return false }
+        next = min(next, soonest)
         return true
     }
 

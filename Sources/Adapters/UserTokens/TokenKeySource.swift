@@ -35,6 +35,8 @@ struct TokenKeySource: Sendable {
                     case .kept(let reason): state.failure.withLock { $0 = "the file \(reason)" }
                     }
                 }
+                // A file that loses its keys later is another matter: they are withdrawn then.
+                guard file.current(now: now).keys.count > 0 else { throw .fault(.noUsableKey) }
                 place = .file(file, state)
             } catch {
                 throw .file(path: path, reason: error.description)
@@ -69,8 +71,7 @@ struct TokenKeySource: Sendable {
             if let failure = state.failure.withLock({ $0 }) { throw Failure(reason: failure) }
             return keys
         case .address(let download):
-            let set = try download.read(poller, isCancelled: isCancelled)
-            do { return try VerifyingKeys(set) } catch { throw Failure(reason: error.description) }
+            return VerifyingKeys(try download.read(poller, isCancelled: isCancelled))
         }
     }
 }

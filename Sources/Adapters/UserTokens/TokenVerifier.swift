@@ -1,5 +1,6 @@
 public import Basics
 import Crypto
+import Dispatch
 public import EventLoop
 public import Keys
 public import Observability
@@ -46,7 +47,11 @@ public final class TokenVerifier: Sendable {
     private let log: Log
     private let now: @Sendable () -> MonotonicTime
     private let wallClock: @Sendable () -> Int64
+    private let makePoller: @Sendable () throws -> Poller
+    private let retryPause: DispatchTimeInterval
     private let wakeUp: WakeUp
+    /// Ends a pause without a poller.
+    private let ending = DispatchSemaphore(value: 0)
     private let thread = ServiceThread()
     private let isStarted = Atomic<Bool>(false)
     private let isStopped = Atomic<Bool>(false)
@@ -61,9 +66,19 @@ public final class TokenVerifier: Sendable {
     ///   - now: The present moment. Default: the system's.
     ///   - wallClock: Milliseconds since 1970. Default: the system's.
     /// - Throws: Settings that cannot work, or no descriptor is left.
-    public init(
+    public convenience init(
         _ configuration: Configuration, log: Log, now: @escaping @Sendable () -> MonotonicTime = { .now() },
         wallClock: @escaping @Sendable () -> Int64 = { WallClock.millisecondsSince1970() }
+    ) throws(Problem) {
+        try self.init(
+            configuration, log: log, now: now, wallClock: wallClock, makePoller: { try Poller() }, retryPause: .seconds(10))
+    }
+
+    /// Makes a verifier whose thread gets its pollers here, and pauses after one that failed.
+    init(
+        _ configuration: Configuration, log: Log, now: @escaping @Sendable () -> MonotonicTime,
+        wallClock: @escaping @Sendable () -> Int64, makePoller: @escaping @Sendable () throws -> Poller,
+        retryPause: DispatchTimeInterval
     ) throws(Problem) {
         let audiences = configuration.audiences
         guard !configuration.issuer.isEmpty, !audiences.isEmpty, !audiences.contains("") else { throw .expectations }
@@ -73,6 +88,7 @@ public final class TokenVerifier: Sendable {
         source = try TokenKeySource(configuration, now: now())
         do throws(SystemCallError) { wakeUp = try WakeUp() } catch { throw .system(reason: error.description) }
         (self.log, self.now, self.wallClock) = (log, now, wallClock)
+        (self.makePoller, self.retryPause) = (makePoller, retryPause)
         let keys = source.keysOfFile(at: now())
         shared = Mutex(
             Shared(
@@ -91,6 +107,7 @@ public final class TokenVerifier: Sendable {
     public func stop() {
         isStopped.store(true, ordering: .releasing)
         wakeUp.signal()
+        ending.signal()
         if isStarted.load(ordering: .relaxed) { thread.waitForEnd() }
     }
 
@@ -108,38 +125,38 @@ public final class TokenVerifier: Sendable {
         guard let bytes = Self.token(in: authorization) else { return .refused }
         let digest = SHA256.digest(of: bytes)
         let seconds = wallClock() / 1000
-        if let bearer = shared.withLock({ $0.remembered.bearer(digest) }) {
-            return bearer.validity.contains(seconds) ? Self.outcome(bearer) : .refused
-        }
-        let (token, bearer): (JSONWebToken, TokenBearer)
+        if let bearer = shared.withLock({ $0.remembered.bearer(digest, at: seconds) }) { return Self.outcome(bearer) }
+        let (token, claims): (JSONWebToken, TokenBearer)
         do throws(TokenFault) {
             token = try JSONWebToken(bytes)
-            bearer = try rules.bearer(of: token, at: seconds)
+            claims = try rules.bearer(of: token, at: seconds)
         } catch {
             return .refused
         }
         let (keys, generation) = shared.withLock { ($0.keys, $0.generation) }
         guard let keys else { return .unavailable(shared.withLock { $0.readings.wait(at: now()) }) }
         let candidates = keys.candidates(for: token)
-        guard !candidates.isEmpty else { return keys.listed.hasKey(of: token) ? .refused : outcomeOfUnknownKey() }
+        guard !candidates.isEmpty else {
+            let age = claims.issued.map { seconds - $0 - rules.clockSkew }
+            return keys.listed.hasKey(of: token) ? .refused : outcomeOfUnknownKey(age: age)
+        }
         guard candidates.contains(where: { $0.verifies(token.signature, of: token.signedBytes) }) else { return .refused }
+        let bearer = RememberedTokens.Bearer(claims)
         shared.withLock { if $0.generation == generation { $0.remembered.remember(bearer, as: digest) } }
         return Self.outcome(bearer)
     }
 
-    /// The key may be new. It is none when a read that has just succeeded does not have it.
-    private func outcomeOfUnknownKey() -> Outcome {
+    /// The key may be new. It is none when a read that has just succeeded does not have it, unless the token is newer than that.
+    private func outcomeOfUnknownKey(age: Int64?) -> Outcome {
         let moment = now()
         let (isComing, hasFailed, wait) = shared.withLock {
-            ($0.readings.ask(at: moment), $0.readings.hasFailed, $0.readings.wait(at: moment))
+            ($0.readings.ask(at: moment, tokenAge: age), $0.readings.hasFailed, $0.readings.wait(at: moment))
         }
         if isComing { wakeUp.signal() }
         return isComing || hasFailed ? .unavailable(wait) : .refused
     }
 
-    private static func outcome(_ bearer: TokenBearer) -> Outcome {
-        .user(name: bearer.user, scopes: bearer.scopes.map { Set($0.compactMap { Scope(rawValue: $0) }) })
-    }
+    private static func outcome(_ bearer: RememberedTokens.Bearer) -> Outcome { .user(name: bearer.user, scopes: bearer.scopes) }
 
     /// The token of a header (RFC 6750, section 2.1). Nil for another scheme, and for one that is too long to be read.
     private static func token(in authorization: String?) -> [UInt8]? {
@@ -155,17 +172,23 @@ public final class TokenVerifier: Sendable {
     }
 
     private func run() {
-        do {
-            let poller = try Poller()
-            try poller.add(wakeUp.fileDescriptor, token: 0, interest: .readable)
-            while !isStopped.load(ordering: .acquiring) {
-                if shared.withLock({ $0.readings.begin(at: now()) }) { readKeys(poller) }
-                let pause = shared.withLock { $0.readings.next } - now()
-                _ = try poller.wait(until: .now() + max(0, pause))
-                wakeUp.drain()
+        while !isStopped.load(ordering: .acquiring) {
+            do { try watch() } catch {
+                endReading(nil, failure: "\(error)")
+                _ = ending.wait(timeout: .now() + retryPause)
             }
-        } catch {
-            log.error(.internalFault, "keys of tokens are not read any more", [.reason: .string("\(error)")])
+        }
+    }
+
+    /// Reads the keys whenever it is time, until the end. Throws where the system gives no descriptor.
+    private func watch() throws {
+        let poller = try makePoller()
+        try poller.add(wakeUp.fileDescriptor, token: 0, interest: .readable)
+        while !isStopped.load(ordering: .acquiring) {
+            if shared.withLock({ $0.readings.begin(at: now()) }) { readKeys(poller) }
+            let pause = shared.withLock { $0.readings.next } - now()
+            _ = try poller.wait(until: .now() + max(0, pause))
+            wakeUp.drain()
         }
     }
 
@@ -183,6 +206,11 @@ public final class TokenVerifier: Sendable {
             (found, failure) = (nil, error.reason)
         }
         guard !isStopped.load(ordering: .acquiring) else { return }
+        endReading(found, failure: failure)
+    }
+
+    /// Notes what a read has found, and says what is new about it.
+    private func endReading(_ found: VerifyingKeys?, failure: String?) {
         let moment = now()
         let (isNew, isOther) = shared.withLock { shared in
             let isNew = found.map { $0.listed != shared.keys?.listed } ?? false
@@ -209,6 +237,7 @@ public final class TokenVerifier: Sendable {
         if hasRecovered { log.info(.configurationLoaded, "keys of tokens can be read again") }
         guard let keys else { return }
         log.info(.configurationLoaded, "keys of tokens were read", [.count: LogValue(keys.count)])
+        if keys.count == 0 { log.warning(.configurationDoubtful, "no key of tokens is left, so no token counts") }
         guard keys.skippedCount > 0 else { return }
         log.warning(.configurationDoubtful, "keys of tokens are of no use and passed over", [.count: LogValue(keys.skippedCount)])
     }

@@ -10,8 +10,8 @@ struct VerifyingKeys: Sendable {
     /// The keys at the places of the set. Nil for one that is no key, such as a point off the curve.
     private let keys: [SignatureKey?]
 
-    /// Makes the keys of a set. Throws `.noUsableKey` where none can be made.
-    init(_ set: KeySet) throws(KeySetFault) {
+    /// Makes the keys of a set.
+    init(_ set: KeySet) {
         listed = set
         keys = set.keys.map { key in
             switch key.numbers {
@@ -19,7 +19,6 @@ struct VerifyingKeys: Sendable {
             case .p256(let x, let y): try? SignatureKey(x: x, y: y)
             }
         }
-        guard count > 0 else { throw .noUsableKey }
     }
 
     /// The number of keys.
@@ -59,11 +58,7 @@ struct KnownKeySet: KnownContent {
 
     init(_ content: KeySetFile, generation: Int) throws(FileError<KeySetFault>) {
         self.generation = generation
-        do throws(KeySetFault) {
-            guard let set = content.listed else { throw .noKeySet }
-            keys = try VerifyingKeys(set)
-        } catch {
-            throw .fault(error)
-        }
+        guard let set = content.listed else { throw .fault(.noKeySet) }
+        keys = VerifyingKeys(set)
     }
 }

@@ -110,17 +110,3 @@ package struct TemplatesReader {
         faults.note(RequestFault(.schemaInvalid, at: document.pointer(to: node), message: message))
     }
 }
-
-extension JSONDocument {
-    /// The strings of an array, or nil for what is none, or has anything else in it.
-    package func texts(at node: Node) -> [String]? {
-        guard kind(of: node) == .array else { return nil }
-        var texts: [String] = []
-        var elements = children(of: node)
-        while let (_, element) = elements.next(in: self) {
-            guard kind(of: element) == .string else { return nil }
-            texts.append(string(text(of: element)))
-        }
-        return texts
-    }
-}

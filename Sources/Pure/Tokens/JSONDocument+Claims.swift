@@ -20,14 +20,6 @@ extension JSONDocument {
     /// The content of a string, or nil for any other value.
     func content(of node: Node) -> String? { kind(of: node) == .string ? string(text(of: node)) : nil }
 
-    /// The texts of a list that has nothing else in it. Nil for any other value.
-    func texts(of node: Node) -> [String]? {
-        guard kind(of: node) == .array else { return nil }
-        var texts: [String] = []
-        forEachElement(of: node) { if let text = content(of: $0) { texts.append(text) } }
-        return texts.count == childCount(of: node) ? texts : nil
-    }
-
     /// The bytes that a string of the alphabet for URLs stands for, or nil.
     func bytes(_ name: StaticString, of node: Node) -> [UInt8]? {
         text(name, of: node).flatMap { Base64.decode(urlText: $0.utf8) }

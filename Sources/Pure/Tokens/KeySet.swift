@@ -9,7 +9,7 @@ public struct KeySet: Sendable, Equatable {
     /// The most keys that a token is tried with, which bounds its cost.
     static let maximumTries = 4
 
-    /// The keys that can verify a signature, at least one.
+    /// The keys that can verify a signature. None where the issuer has withdrawn all.
     public let keys: [TokenKey]
     /// The number of keys that are in the set and cannot.
     public let skippedCount: Int
@@ -27,7 +27,6 @@ public struct KeySet: Sendable, Equatable {
         set.forEachElement(of: list) { node in
             if keys.count < Self.maximumKeyCount, let key = TokenKey(node, of: set) { keys.append(key) }
         }
-        guard !keys.isEmpty else { throw .noUsableKey }
         self.keys = keys
         skippedCount = set.childCount(of: list) - keys.count
     }

@@ -36,7 +36,7 @@ public struct TokenKey: Sendable, Equatable {
     private static func isForSignatures(_ node: JSONDocument.Node, of set: JSONDocument) -> Bool {
         if let use = set.value("use", of: node), set.content(of: use) != "sig" { return false }
         guard let operations = set.value("key_ops", of: node) else { return true }
-        return set.texts(of: operations)?.contains("verify") == true
+        return set.texts(at: operations)?.contains("verify") == true
     }
 
     private static func numbers(_ node: JSONDocument.Node, of set: JSONDocument) -> Numbers? {

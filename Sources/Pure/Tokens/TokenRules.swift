@@ -9,6 +9,8 @@ public struct TokenBearer: Sendable, Equatable {
     public let scopes: Set<String>?
     /// The seconds since 1970 in which the token counts.
     public let validity: Range<Int64>
+    /// The second in which the token was made, or nil where it does not say so.
+    public let issued: Int64?
 }
 
 /// The claims that a token must have (RFC 7519, section 4.1).
@@ -56,7 +58,7 @@ public struct TokenRules: Sendable, Equatable {
         guard seconds < validity.upperBound else { throw .expired }
         guard seconds >= validity.lowerBound else { throw .early }
         guard let user = text(userClaim, in: claims), UserName.isLegal(user) else { throw .user }
-        return TokenBearer(user: user, scopes: try scopes(in: claims), validity: validity)
+        return TokenBearer(user: user, scopes: try scopes(in: claims), validity: validity, issued: try time("iat", in: claims))
     }
 
     private func text(_ name: String, in claims: JSONDocument) -> String? {
@@ -66,7 +68,7 @@ public struct TokenRules: Sendable, Equatable {
     /// The audiences that a token names: one text, or a list.
     private func names(in claims: JSONDocument) -> [String] {
         guard let value = claims.claim("aud") else { return [] }
-        return claims.content(of: value).map { [$0] } ?? claims.texts(of: value) ?? []
+        return claims.content(of: value).map { [$0] } ?? claims.texts(at: value) ?? []
     }
 
     private func validity(in claims: JSONDocument) throws(TokenFault) -> Range<Int64> {
@@ -86,7 +88,7 @@ public struct TokenRules: Sendable, Equatable {
         guard let scopesClaim else { return nil }
         guard let value = claims.claim(scopesClaim) else { return [] }
         if let text = claims.content(of: value) { return Set(text.split(separator: " ").map { String($0) }) }
-        guard let texts = claims.texts(of: value) else { throw .scopes }
+        guard let texts = claims.texts(at: value) else { throw .scopes }
         return Set(texts)
     }
 

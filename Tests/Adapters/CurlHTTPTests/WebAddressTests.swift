@@ -21,4 +21,14 @@ import Testing
     func whatIsNoneIsNot(uri: String) {
         #expect(WebAddress(uri) == nil)
     }
+
+    @Test(
+        arguments: [
+            ("http://localhost:1/", true), ("http://127.1.2.3/", true), ("http://[::1]/", true), ("http://a.example/", false),
+            ("http://127.example/", false), ("http://128.0.0.1/", false), ("http://[::2]/", false),
+            ("http://localhost.a/", false),
+        ])
+    func thisMachineIsKnownByItsSpelling(uri: String, isLoopback: Bool) throws {
+        #expect(try #require(WebAddress(uri)).isLoopback == isLoopback)
+    }
 }

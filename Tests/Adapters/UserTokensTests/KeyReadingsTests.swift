@@ -44,6 +44,23 @@ struct KeyReadingsTests {
         #expect(readings.next == second(610))
     }
 
+    @Test func aTokenThatIsNewerThanTheLastReadBringsTheNextAsSoonAsOneMayBe() {
+        var readings = KeyReadings(every: .seconds(600))
+        #expect(readings.begin(at: second(0)) == true)
+        readings.end(at: second(1), failed: false)
+        #expect(readings.ask(at: second(4), tokenAge: 5) == false, "the read began after the token was made")
+        #expect(readings.next == second(601))
+        for age in [4, 0, -60] as [Int64] {
+            #expect(readings.ask(at: second(4), tokenAge: age) == true)
+            #expect(readings.next == second(10))
+            #expect(readings.wait(at: second(4)) == 6000)
+        }
+        #expect(readings.begin(at: second(9)) == false)
+        #expect(readings.begin(at: second(10)) == true)
+        readings.end(at: second(11), failed: false)
+        #expect(readings.ask(at: second(12), tokenAge: 8) == false)
+    }
+
     @Test(arguments: [Duration.zero, .seconds(-5), .milliseconds(1)]) func anIntervalHasASecondAtLeast(_ interval: Duration) {
         var readings = KeyReadings(every: interval)
         #expect(readings.begin(at: second(0)) == true)

@@ -1,10 +1,12 @@
 import Crypto
+import EventLoop
 import Foundation
 import HTTPServing
 import TestSupport
 import Testing
 import TokenIssuer
-import UserTokens
+
+@testable import UserTokens
 
 /// Keys that change, and places of keys that are away.
 @Suite(.tags(.threads, .c)) struct KeyRotationTests {
@@ -40,6 +42,11 @@ import UserTokens
 
     private func check(_ verifier: TokenVerifier, token issuer: TokenIssuer) throws -> TokenVerifier.Outcome {
         verifier.check("Bearer \(try issuer.token(goodClaims))")
+    }
+
+    /// A token that says when it was made.
+    private func made(at second: Int) throws -> String {
+        "Bearer \(try ec.token(goodClaims.replacing("}", with: #","iat":\#(second)}"#)))"
     }
 
     /// A token whose key no set has.
@@ -106,8 +113,7 @@ import UserTokens
 
     @Test(
         arguments: [
-            (404, ""), (500, "{}"), (200, ""), (200, "<html>"), (200, #"{"keys":[]}"#),
-            (200, #"{"keys":[{"kty":"oct","k":"AQ"}]}"#),
+            (404, ""), (500, "{}"), (200, ""), (200, "<html>"), (200, #"{"keys":{}}"#), (200, #"{"keys":[],"keys":[]}"#),
             (204, ""), (200, String(repeating: " ", count: 1 << 20 | 1)),
         ])
     func whatIsNoSetKeepsTheKnownKeysAndIsSaidOnce(_ status: Int, body: String) throws {
@@ -132,7 +138,73 @@ import UserTokens
         let lines = stage.lines.withLock { $0 }
         #expect(lines.count { $0.contains("cannot be read") } == 1)
         #expect(lines.count { $0.contains("can be read again") } == 1)
-        #expect(lines.allSatisfy { !$0.contains("<html>") && !$0.contains("oct") })
+        #expect(lines.allSatisfy { !$0.contains("<html>") })
+    }
+
+    @Test(arguments: [#"{"keys":[]}"#, #"{"keys":[{"kty":"oct","k":"AQ"}]}"#])
+    func keysThatTheIssuerHasWithdrawnCountNoMoreAlsoWhereNoneIsLeft(_ body: String) throws {
+        let server = try Server(TokenIssuer.set(rsa))
+        let verifier = try stage.verifier(Stage.configuration(.url(server.url)))
+        verifier.start()
+        defer { verifier.stop() }
+        let token = "Bearer \(try rsa.token(goodClaims))"
+        #expect(eventually { verifier.check(token) == user("alice") })
+        server.answer.withLock { $0 = .text(body) }
+        try readAgain(verifier) { verifier.keyCount == 0 }
+        #expect(verifier.state == .healthy)
+        #expect(verifier.check(token) != user("alice"))
+        #expect(eventually { stage.lines.withLock { $0.contains { $0.contains("no key of tokens is left") } } })
+
+        server.answer.withLock { $0 = .text((try? TokenIssuer.set(rsa)) ?? "") }
+        try readAgain(verifier) { verifier.check(token) == user("alice") }
+        #expect(stage.lines.withLock { $0.allSatisfy { !$0.contains("oct") } })
+    }
+
+    @Test func aFileWhoseKeysAreWithdrawnCountsAndNoneIsStartedWith() throws {
+        let verifier = try stage.verifier(TokenIssuer.set(rsa))
+        verifier.start()
+        defer { verifier.stop() }
+        try stage.write(#"{"keys":[]}"#)
+        try readAgain(verifier) { verifier.keyCount == 0 }
+        #expect(verifier.state == .healthy)
+        #expect(throws: TokenVerifier.Problem.self) { try stage.verifier(#"{"keys":[]}"#) }
+    }
+
+    @Test func aTokenOfAKeyThatWasListedAfterTheLastReadIsNotRefusedButToldToWait() throws {
+        let server = try Server(TokenIssuer.set(rsa))
+        let verifier = try stage.verifier(Stage.configuration(.url(server.url)))
+        verifier.start()
+        defer { verifier.stop() }
+        #expect(try eventually { try check(verifier, token: rsa) == user("alice") })
+        server.answer.withLock { $0 = .text((try? TokenIssuer.set(rsa, ec)) ?? "") }
+        let (old, new) = (try made(at: 1_699_999_000), try made(at: 1_700_000_000))
+        #expect(verifier.check(old) == .refused, "the read was after the token")
+        #expect(verifier.check(new) == .unavailable(10_000))
+        stage.pass(.seconds(11))
+        #expect(eventually { verifier.check(new) == user("alice") })
+    }
+
+    @Test func aThreadThatGetsNoDescriptorSaysSoAndTriesAgain() throws {
+        try stage.write(TokenIssuer.set(rsa))
+        let isFirst = Box(true)
+        let (clock, lines) = (stage.clock, stage.lines)
+        let verifier = try TokenVerifier(
+            Stage.configuration(.file(stage.folder.path("keys.json"))), log: stage.log, now: { clock.withLock { $0 } },
+            wallClock: { 1_700_000_005_000 },
+            makePoller: {
+                let isFailure = isFirst.withLock { isFirst in
+                    defer { isFirst = false }
+                    return isFirst
+                }
+                if isFailure { throw CancellationError() }
+                return try Poller()
+            }, retryPause: .milliseconds(1))
+        verifier.start()
+        defer { verifier.stop() }
+        #expect(eventually { lines.withLock { $0.contains { $0.contains("cannot be read") } } })
+        #expect(verifier.state == .stale(since: 1_700_000_005_000))
+        #expect(try check(verifier, token: rsa) == user("alice"))
+        try readAgain(verifier) { verifier.state == .healthy }
     }
 
     @Test func theAuthoritiesOfTheAddressAreThoseOfTheFile() throws {

@@ -40,11 +40,15 @@ struct Stage {
         return try verifier(configuration)
     }
 
-    func verifier(_ configuration: TokenVerifier.Configuration) throws -> TokenVerifier {
-        let log = Log(
+    /// Writes into `lines`.
+    var log: Log {
+        Log(
             format: .json, now: { 0 },
             sink: { [lines] line in lines.withLock { $0.append(String(decoding: line, as: UTF8.self)) } })
-        return try TokenVerifier(
+    }
+
+    func verifier(_ configuration: TokenVerifier.Configuration) throws -> TokenVerifier {
+        try TokenVerifier(
             configuration, log: log, now: { [clock] in clock.withLock { $0 } },
             wallClock: { [wallClock] in wallClock.withLock { $0 } })
     }

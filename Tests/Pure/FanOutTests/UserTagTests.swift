@@ -66,6 +66,16 @@ struct UserTagTests {
         #expect(UserTag.address(ofForm: tag.form) == (isTold ? address : nil))
     }
 
+    @Test(
+        arguments: [
+            ("x.c3a9", "é"), ("X.C3A9", "é"), ("x.782e63336139", "x.c3a9"), ("x.", ""), ("alice", nil), ("x.c3", nil),
+            ("x.6", nil),
+            ("h." + String(repeating: "0", count: 64), nil),
+        ] as [(String, String?)])
+    func aFormThatHasTheBytesOfANameNamesIt(_ form: String, name: String?) {
+        #expect(UserTag.name(ofForm: form) == name)
+    }
+
     @Test(arguments: ["x.zz", "x.c3", "x.782e", "h.1"]) func whatIsNoFormOfANameIsItsOwnAddress(form: String) {
         #expect(UserTag.address(ofForm: form) == form)
     }

@@ -28,6 +28,17 @@ import Testing
     }
 
     /// Half of the text is values, so room for half as many values as it has bytes is enough; room that doubles could be twice that.
+    @Test(
+        arguments: [
+            (#"["a","b\u0041"]"#, ["a", "bA"]), ("[]", []), (#"["a",1]"#, nil), (#"["a",null]"#, nil), (#"{"a":"b"}"#, nil),
+            (#""a""#, nil),
+        ] as [(String, [String]?)])
+    func aListOfTextsAloneIsRead(_ text: String, texts: [String]?) throws {
+        var document = JSONDocument()
+        try document.read(Array(text.utf8).span)
+        #expect(document.texts(at: document.root) == texts)
+    }
+
     @Test(arguments: [1000, 33_000, 66_000, 131_100, 250_000])
     func valuesTakeNoMoreRoomThanTheirTextCanFill(count: Int) throws {
         let text = "[0" + String(repeating: ",0", count: count - 1) + "]"

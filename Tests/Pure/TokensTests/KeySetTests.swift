@@ -46,13 +46,19 @@ struct KeySetTests {
         let set = try set(key, Self.rsa(more: #","kid":"good""#))
         #expect(set.keys.map(\.id) == ["good"])
         #expect(set.skippedCount == 1)
-        #expect(throws: KeySetFault.noUsableKey) { try self.set(key) }
+        #expect(try self.set(key).keys.isEmpty)
+    }
+
+    @Test func aSetWithoutKeysIsASet() throws {
+        let set = try set()
+        #expect(set.keys.isEmpty && set.skippedCount == 0)
+        #expect(try set.places(for: token()).isEmpty)
     }
 
     @Test(
         arguments: [
             ("", .noKeySet), ("{}", .noKeySet), ("[]", .noKeySet), (#"{"keys":{}}"#, .noKeySet), (#"{"keys":null}"#, .noKeySet),
-            (#"{"keys":[]}"#, .noUsableKey), (#"{"keys":[],"keys":[]}"#, .noKeySet),
+            (#"{"keys":[],"keys":[]}"#, .noKeySet),
             (#"{"keys":[{"kty":"RSA","kty":"EC"}]}"#, .noKeySet),
             (#"{"keys":["#, .noKeySet), ("\u{FEFF}{\"keys\":[]}", .noKeySet), ("-----BEGIN PUBLIC KEY-----", .noKeySet),
             (String(repeating: " ", count: 1 << 20 | 1), .tooLarge), (String(repeating: "[", count: 100_000), .noKeySet),

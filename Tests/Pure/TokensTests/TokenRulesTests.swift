@@ -27,6 +27,8 @@ struct TokenRulesTests {
         #expect(bearer.user == "alice")
         #expect(bearer.scopes == ["publish", "register", "x"])
         #expect(bearer.validity == 1_699_999_940..<1_700_000_660)
+        #expect(bearer.issued == 1_700_000_000)
+        #expect(try Self.rules.bearer(of: token(claims(["iat": nil])), at: present).issued == nil)
     }
 
     @Test(

@@ -32,8 +32,7 @@ extension SettingType where Value == String {
             guard text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }), let address = WebAddress(text) else {
                 return "is no such URL"
             }
-            let isLoopback = ListenAddress(address.host.contains(":") ? "[\(address.host)]:0" : "\(address.host):0")?.isLoopback
-            return address.scheme == .https || isLoopback == true ? nil : "does not begin with https://"
+            return address.scheme == .https || address.isLoopback ? nil : "does not begin with https://"
         }
     }
 

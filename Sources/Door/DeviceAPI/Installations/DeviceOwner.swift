@@ -1,4 +1,3 @@
-import Basics
 import FanOut
 import HubREST
 
@@ -33,13 +32,5 @@ struct DeviceOwner: Sendable, Equatable {
     var folded: String { UserTag.folded(tag) }
 
     /// The user's name. Of one that is too long for a tag there is the form alone.
-    var name: String {
-        let digits = Array(form.utf8.dropFirst(2))
-        guard UserTag.folded(form).hasPrefix("x."), digits.count.isMultiple(of: 2), digits.allSatisfy(\.isHexadecimalDigit) else {
-            return form
-        }
-        let values = digits.compactMap(\.hexadecimalValue)
-        let bytes = stride(from: 0, to: values.count, by: 2).map { values[$0] << 4 | values[$0 + 1] }
-        return String(validating: bytes, as: UTF8.self) ?? form
-    }
+    var name: String { UserTag.name(ofForm: form) ?? form }
 }

@@ -114,15 +114,14 @@ struct Routes: Sendable {
     /// Answers a request, now or later; waits for nothing.
     func answer(_ request: HTTPServerRequest, with responder: Responder) {
         let match = match(request)
-        let interception = services.intercept?(request)
-        let reply = Reply(responder, route: match.label, services: services, change: interception?.change)
-        if let refusal = interception?.refusal { return reply.answer(refusal) }
+        let reply = Reply(responder, route: match.label, services: services)
         guard case .route(let route) = match else {
             return reply.answer(refusal(Self.noRoute(for: request, match: match), of: request))
         }
         switch route.operation {
         case .open(.welcome): reply.answer(.text(APIOperation.welcomeText))
-        case .open(.openAPI): reply.answer(description(for: request, on: route))
+        case .open(.openAPI):
+            if !reply.isStruck(request) { reply.answer(description(for: request, on: route)) }
         case .page(let operation):
             if let page { reply.answer(page.answer(operation, file: route.id, to: request).onPage()) }
         case .publish(let operation):
@@ -176,7 +175,7 @@ struct Routes: Sendable {
             case .signedIn(let caller):
                 do throws(APIProblem) {
                     if let scope { try caller.check(scope) }
-                    then(caller)
+                    if !reply.isStruck(request) { then(caller) }
                 } catch {
                     reply.answer(error)
                 }
@@ -207,7 +206,7 @@ struct Routes: Sendable {
             let holder = try holder(of: request)
             try route.row.checkRights(scopes: holder.publisher.scopes, tenant: holder.publisher.tenant)
             _ = try route.row.query(of: request)
-            then(holder)
+            if !reply.isStruck(request) { then(holder) }
         } catch {
             guard let burst = error.burst, case .batch(let form)? = kind else { return reply.answer(error) }
             let key = PresentedKey(authorization: Self.authorization(of: request))?.id ?? ""

@@ -1,4 +1,3 @@
-import Basics
 import Dispatch
 import EventLoop
 import GatewayAPI
@@ -47,12 +46,15 @@ final class TokenWatch: Sendable {
         return max(0, WallClock.millisecondsSince1970() - since) * 1_000_000
     }
 
-    /// Sets the check every second, as long as there is a gateway. Stale keys count, so they make nothing unready.
+    /// Sets the check every second, as long as there is a gateway. Stale keys count, so they make nothing unready, and nor do keys that the
+    /// issuer has withdrawn.
     private func updateCheck() {
-        if verifier.keyCount > 0 {
-            check.pass()
-            let age = age / 1_000_000_000
-            check.degrade(age > 0 ? "the keys of gateway.jwt could not be read for \(age) s; those from before count" : nil)
+        if verifier.keyCount > 0 { check.pass() }
+        let age = age / 1_000_000_000
+        if age > 0 {
+            check.degrade("the keys of gateway.jwt could not be read for \(age) s; those from before count")
+        } else {
+            check.degrade(verifier.keyCount > 0 ? nil : "the issuer lists no key that gateway.jwt can use, so no token counts")
         }
         DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(1)) { [weak self] in self?.updateCheck() }
     }

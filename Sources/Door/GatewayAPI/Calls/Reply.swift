@@ -11,7 +11,7 @@ package final class Reply: Sendable {
     private let route: String
     private let services: GatewayServices
     /// Changes the answer on its way (`Interception`).
-    private let change: (@Sendable (inout HTTPServerResponse) -> Void)?
+    private let change = Mutex<(@Sendable (inout HTTPServerResponse) -> Void)?>(nil)
     private let started: MonotonicTime
     private let isAnswered = Atomic(false)
 
@@ -22,11 +22,7 @@ package final class Reply: Sendable {
     package var isCongested: Bool { responder.isCongested }
 
     /// The reply to a request that has just come.
-    package init(
-        _ responder: Responder, route: String, services: GatewayServices,
-        change: (@Sendable (inout HTTPServerResponse) -> Void)? = nil
-    ) {
-        self.change = change
+    package init(_ responder: Responder, route: String, services: GatewayServices) {
         self.responder = responder
         self.route = route
         self.services = services
@@ -35,11 +31,20 @@ package final class Reply: Sendable {
 
     deinit { if !isAnswered.load(ordering: .relaxed) { answer(APIProblem.failed) } }
 
+    /// Has a fault strike the call, if there is one for it. Returns true if that has answered it.
+    package func isStruck(_ request: HTTPServerRequest) -> Bool {
+        guard let interception = services.intercept?(request) else { return false }
+        change.withLock { $0 = interception.change }
+        guard let refusal = interception.refusal else { return false }
+        answer(refusal)
+        return true
+    }
+
     /// Answers; what comes after the first answer, or after the server's own, is ignored and not counted.
     package func answer(_ response: HTTPServerResponse) {
         isAnswered.store(true, ordering: .relaxed)
         var response = response
-        change?(&response)
+        change.withLock { $0 }?(&response)
         guard let sent = responder.send(response) else { return }
         services.count(sent, on: route, since: started)
     }

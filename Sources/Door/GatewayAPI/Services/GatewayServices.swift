@@ -14,7 +14,7 @@ public struct GatewayServices: Sendable {
     /// What the gateway takes for the present.
     public var now: @Sendable () -> MonotonicTime = { MonotonicTime.now() }
 
-    /// Gives the fault for a call. Nil in production, and for calls without one.
+    /// Gives the fault for a call whose caller is known. Nil in production, and for calls without one.
     package var intercept: (@Sendable (HTTPServerRequest) -> Interception?)?
 
     /// Ends streams and waits whose callers have lost their rights.

@@ -40,12 +40,18 @@ enum UserForm {
 
     /// The address of the user of a form, or nil for a digest.
     static func address(ofForm form: String) -> String? {
+        if let name = name(ofForm: form) { return address(of: name) ?? form }
         let bytes = Array(form.utf8)
-        guard isEncoded(bytes) else { return form }
-        guard bytes[0] | 0x20 == UInt8(ascii: "x") else { return nil }
+        return isEncoded(bytes) && bytes[0] | 0x20 == UInt8(ascii: "h") ? nil : form
+    }
+
+    /// The name whose bytes a form has, or nil for any other form.
+    static func name(ofForm form: String) -> String? {
+        let bytes = Array(form.utf8)
+        guard isEncoded(bytes), bytes[0] | 0x20 == UInt8(ascii: "x") else { return nil }
         let digits = bytes.dropFirst(2).map { $0.hexadecimalValue ?? 0 }
         let name = stride(from: 0, to: digits.count, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }
-        return String(validating: name, as: UTF8.self).flatMap(address(of:)) ?? form
+        return String(validating: name, as: UTF8.self)
     }
 
     private static func encoded(_ name: [UInt8], longest: Int) -> [UInt8] {

@@ -23,6 +23,9 @@ public struct UserTag: Sendable, Hashable {
     /// - Returns: The address, or nil where a digest stands for the name.
     public static func address(ofForm form: String) -> String? { UserForm.address(ofForm: form) }
 
+    /// The name whose bytes a form has. Nil for a form that is the name itself, and for a digest.
+    public static func name(ofForm form: String) -> String? { UserForm.name(ofForm: form) }
+
     /// True if a text is a user's tag. Case does not matter.
     public static func isSame(_ text: String, as tag: UserTag) -> Bool { folded(text) == tag.folded }
 

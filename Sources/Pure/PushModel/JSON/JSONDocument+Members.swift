@@ -22,4 +22,16 @@ extension JSONDocument {
     public func isTrue(_ name: StaticString, of node: Node) -> Bool {
         member(name, of: node).map { kind(of: $0) == .true } ?? false
     }
+
+    /// The strings of an array, or nil for what is none, or has anything else in it.
+    public func texts(at node: Node) -> [String]? {
+        guard kind(of: node) == .array else { return nil }
+        var texts: [String] = []
+        var elements = children(of: node)
+        while let (_, element) = elements.next(in: self) {
+            guard kind(of: element) == .string else { return nil }
+            texts.append(string(text(of: element)))
+        }
+        return texts
+    }
 }
