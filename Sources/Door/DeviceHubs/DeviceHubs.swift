@@ -116,6 +116,12 @@ package final class DeviceHubs: Sendable {
         }
     }
 
+    /// Forgets devices that were written a minute ago.
+    package func trimMemory() {
+        // All hubs have one memory.
+        seats.first?.memory.trim()
+    }
+
     /// Logs which hubs have not answered yet.
     package func noteSilence() {
         for hub in hubs { hub.watch.noteSilence() }

@@ -123,6 +123,9 @@ package final class DeviceMemory: Sendable {
         }
     }
 
+    /// Forgets what is too old.
+    package func trim() { state.withLock { $0.trim(to: limits, at: now()) } }
+
     /// The number of installations that are remembered.
     package var count: Int { state.withLock { $0.entries.count } }
 
