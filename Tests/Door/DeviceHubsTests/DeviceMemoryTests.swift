@@ -38,6 +38,16 @@ struct DeviceMemoryTests {
         #expect(memory.installation("a", at: "main") == nil && memory.count == 0)
     }
 
+    @Test func whatIsOldIsForgottenThoughNobodyAsks() {
+        let clock = Clock()
+        let memory = memory(.init(), clock)
+        memory.keep(device("a", "h"), as: "a", at: "main")
+        clock.pass(60)
+        #expect(memory.count == 1)
+        memory.trim()
+        #expect(memory.count == 0)
+    }
+
     @Test func otherCallsTellNothing() {
         let memory = memory()
         memory.note(.getInstallation(id: "a"), at: "main")

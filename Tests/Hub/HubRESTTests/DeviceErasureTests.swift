@@ -239,7 +239,10 @@ struct DeviceErasureTests {
     }
 
     /// At the bound, one empty pass alone shows nothing.
-    @Test(arguments: [(12, 13, .stillShown), (13, 14, .stillShown), (12, 14, .done), (11, 13, .done)] as [(Int, Int, DeviceErasure.Ending)])
+    @Test(
+        arguments: [
+            (12, 13, .stillShown), (13, 14, .stillShown), (12, 14, .done), (11, 13, .done),
+        ] as [(Int, Int, DeviceErasure.Ending)])
     func aHubMustHaveShownNothingTwice(from: Int, to: Int, ending: DeviceErasure.Ending) {
         var erasure = erasure()
         let told = run(&erasure) { call, pass in

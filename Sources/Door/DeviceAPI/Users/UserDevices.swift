@@ -49,7 +49,7 @@ struct UserDevices {
         }
     }
 
-    /// The list as the API gives it, and where it goes on.
+    /// The list as the API gives it, with the cursor behind it.
     func json(next: String?) -> [UInt8] {
         var json = JSONObject()
         json.add("items", array: order.compactMap { name in rows[name].map { object($0, named: name) } })

@@ -9,8 +9,8 @@ import HubREST
 struct UserListing: Sendable {
     /// The registrations of hubs that are enough for a page.
     static let size = 500
-    /// The registrations of one call.
-    private static let callSize = 100
+    /// The registrations of one call, and as how many each counts at least that is followed by another.
+    private static let (callSize, leastCount) = (100, 10)
 
     private let tags: [String]
     private let hubs: [String]
@@ -51,8 +51,8 @@ struct UserListing: Sendable {
             }
             devices.add(new, at: hubs[hub])
             next = page.next == token ? nil : page.next
-            // A hub that goes on and on with nothing fills a page, too.
-            count += max(page.registrations.count, next == nil ? 0 : Self.callSize)
+            // Calls without anything new fill a page in the end, too.
+            count += max(new.count, next == nil ? 0 : Self.leastCount)
         }
         token = next
         guard next == nil else { return }

@@ -51,7 +51,8 @@ extension APIOperation {
 
     static let listUserInstallationsRow = Row(
         method: "GET", path: "/v1/users/{user}/installations", label: "users.installations",
-        summary: "Lists the devices of a user.", access: .key([.register]), parameters: [userParameter, deviceHubParameter, cursorParameter],
+        summary: "Lists the devices of a user.", access: .key([.register]),
+        parameters: [userParameter, deviceHubParameter, cursorParameter],
         answers: [
             Answer(
                 summary: "A page of the devices. One that has no installation has registration_id in place of id.",

@@ -201,7 +201,7 @@ public struct DeviceErasure: Sendable {
             return .end(.failed(failure))
         }
         (call, tries) = (nil, 0)
-        // Whose a registration is that was changed since is seen in the next pass.
+        // A registration that was changed since is judged again in the next pass.
         if failure.status == 412 {
             found.remove(device)
             return next()

@@ -23,7 +23,7 @@ public struct DeviceUser: Sendable {
     /// - Parameters:
     ///   - call: The call.
     ///   - perform: Makes one call.
-    /// - Returns: The reply; to a removal that was not made, the installation that is another's.
+    /// - Returns: The reply, or the installation that was not removed because it is another's.
     /// - Throws: ``RegistrationFailure``.
     public func perform(
         _ call: RegistrationCall, by perform: (RegistrationCall) throws(RegistrationFailure) -> RegistrationReply
