@@ -215,8 +215,8 @@ struct RegistrarTests {
 
     /// The hubs of a spread, of which one has a device of bob's under an id that alice has at another.
     @Test func eachCopyIsJudged() {
-        let copies = [(Self.token, "alice"), (Self.other, "bob")].map { handle, user in
-            Installation(id: "a", platform: .known(.apple), pushChannel: handle, tags: ["username:\(user)"], userID: user)
+        let copies = [(Self.token, people.alice), (Self.other, people.bob)].map { handle, user in
+            Installation(id: "a", platform: .known(.apple), pushChannel: handle, tags: [user.text], userID: user.form)
         }
         for all in [copies, copies.reversed()] {
             for one in [put("a", body(), as: people.alice), delete("a", as: people.alice)] {

@@ -98,8 +98,8 @@ struct DeviceDeskTests {
 
     /// The hubs of a spread, of which one has a device of bob's under an id that alice has at another.
     @Test func eachCopyIsJudged() throws {
-        let copies = [("mine", "alice"), ("theirs", "bob")].map { handle, user in
-            Installation(id: "a", platform: .known(.fcmv1), pushChannel: handle, tags: ["username:\(user)"], userID: user)
+        let copies = [("mine", parties.people.alice), ("theirs", parties.people.bob)].map { handle, user in
+            Installation(id: "a", platform: .known(.fcmv1), pushChannel: handle, tags: [user.text], userID: user.form)
         }
         let purposes: [DeviceDesk.Purpose] = [
             .show, .remove, .addTag("t"), .removeTag("t"), .put(device("mine", of: parties.people.alice)),
