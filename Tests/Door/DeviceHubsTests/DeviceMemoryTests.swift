@@ -41,7 +41,7 @@ struct DeviceMemoryTests {
     @Test func whatIsOldIsForgottenThoughNobodyAsks() {
         let clock = Clock()
         let memory = memory(.init(), clock)
-        memory.keep(device("a", "h"), as: "a", at: "main")
+        memory.keep(device("a", "h"), as: "a", at: "main", over: nil)
         clock.pass(60)
         #expect(memory.count == 1)
         memory.trim()
