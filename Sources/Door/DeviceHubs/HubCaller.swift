@@ -65,12 +65,6 @@ package final class HubCaller {
         try all { (line) throws(RegistrationFailure) in try line.registrations(of: handle, on: platform) }
     }
 
-    /// All registrations that have a tag, in the hub's order. Several pages of them count as one call, and half a list is never
-    /// returned.
-    package func registrations(tagged tag: String) throws(RegistrationFailure) -> [DeviceRegistration] {
-        try all { (line) throws(RegistrationFailure) in try line.registrations(tagged: tag) }
-    }
-
     /// Ends work that has registered a device: what was found of it at other hubs of a spread is brought home, or removed where it is there.
     /// An earlier call may have failed before it did so, or the spread may have been another one.
     package func bringHome() throws(RegistrationFailure) {

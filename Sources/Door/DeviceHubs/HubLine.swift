@@ -57,6 +57,7 @@ final class HubLine {
 
     private func ask(_ call: RegistrationCall) throws(RegistrationFailure) -> RegistrationReply {
         var isWatched = true
+        // A policy without Manage is refused it, and can do all else.
         if case .listTagged = call { isWatched = false }
         return try counted("\(call.name)", isWatched: isWatched) { () throws(RegistrationFailure) -> RegistrationReply in
             try client.perform(call)
@@ -92,13 +93,6 @@ final class HubLine {
             _ = try perform(.getInstallation(id: id))
         }
         return seat.memory.corrected(list, of: handle, on: platform, at: seat.name)
-    }
-
-    func registrations(tagged tag: String) throws(RegistrationFailure) -> [DeviceRegistration] {
-        // A policy without Manage is refused it, and can do all else.
-        try counted("registration.tag", isWatched: false) { () throws(RegistrationFailure) -> [DeviceRegistration] in
-            try client.registrations(tagged: tag)
-        }
     }
 
     func telemetry(of ids: [String]) -> [String: NotificationTelemetry] {
