@@ -123,6 +123,12 @@ package final class DeviceHubs: Sendable {
         }
     }
 
+    /// Forgets devices that were written a minute ago.
+    package func trimMemory() {
+        // All hubs have one memory.
+        seats.first?.memory.trim()
+    }
+
     /// Logs which hubs have not answered yet.
     package func noteSilence() {
         for hub in hubs { hub.watch.noteSilence() }
@@ -167,8 +173,8 @@ package final class DeviceHubs: Sendable {
             }
         }
         guard let route = routes.router.route(named: name) else { throw .unknownHub }
-        // A user has no say in where the devices of others are.
-        if case .user = party, !routes.lead(.none, to: name) { throw .unknownHub }
+        // A user has no say in where devices are, not even within the default spread.
+        if case .user = party, route != (try? routes.router.route(of: .none)) { throw .unknownHub }
         return route
     }
 }

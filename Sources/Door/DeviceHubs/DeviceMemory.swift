@@ -1,11 +1,13 @@
 package import Basics
 import EventLoop
+import FanOut
 package import HubREST
 package import PushModel
 import Synchronization
 
 /// The installations that this gateway wrote or removed in the last minute. A hub may not show yet what it has taken, and answers and
-/// decisions go by this until then.
+/// decisions go by this until then. Once a hub shows something else than what it had before, another one has written there, and its
+/// word counts.
 ///
 /// Bounded by number and size: the oldest are forgotten first.
 package final class DeviceMemory: Sendable {
@@ -27,6 +29,8 @@ package final class DeviceMemory: Sendable {
     fileprivate struct Entry {
         /// Nil where it was removed.
         let installation: Installation?
+        /// The states that the hub had before, which it may still show: none once it has shown this one, and nil where they are not known.
+        var older: Set<Int>?
         let number: Int
         /// The number of the write that gave it its handle, or 0 where that is not remembered.
         let rank: Int
@@ -53,36 +57,89 @@ package final class DeviceMemory: Sendable {
     }
 
     /// Notes what a hub has done. To be called with each call that succeeded. A change in part is not known here.
-    package func note(_ call: RegistrationCall, at hub: String) {
+    ///
+    /// - Parameters:
+    ///   - call: The call.
+    ///   - hub: The hub's name.
+    ///   - shown: What the hub showed under the id before, with a nil inside for nothing, or nil where that is not known.
+    package func note(_ call: RegistrationCall, at hub: String, over shown: Installation??) {
         switch call {
-        case .putInstallation(let installation): keep(installation, as: installation.id, at: hub)
-        case .deleteInstallation(let id): keep(nil, as: id, at: hub)
+        case .putInstallation(let installation): keep(installation, as: installation.id, at: hub, over: shown)
+        case .deleteInstallation(let id): keep(nil, as: id, at: hub, over: shown)
         default: break
         }
     }
 
     /// Remembers what a hub has under an id now, or that it has nothing. A change in part gives no handle.
-    package func keep(_ installation: Installation?, as id: String, at hub: String, isChange: Bool = false) {
+    package func keep(
+        _ installation: Installation?, as id: String, at hub: String, over shown: Installation??, isChange: Bool = false
+    ) {
         let end = now().advanced(by: Self.life)
         state.withLock { state in
-            let key = Key(hub: hub, id: id.lowercased())
+            let key = Key(hub: hub, id: id)
             state.lastNumber += 1
             let number = state.lastNumber
-            let rank = isChange ? state.entries[key]?.rank ?? 0 : number
+            let last = state.entries[key]
             state.forget(key)
-            let byteCount = Self.byteCount(installation)
-            state.add(Entry(installation: installation, number: number, rank: rank, end: end, byteCount: byteCount), as: key)
+            let entry = Entry(
+                installation: installation, older: Self.older(than: last, over: shown), number: number,
+                rank: isChange ? last?.rank ?? 0 : number, end: end, byteCount: Self.byteCount(installation))
+            state.add(entry, as: key)
             state.trim(to: limits, at: now())
         }
     }
 
-    /// The installation that was written under an id: nil where nothing is remembered, and a nil inside where it was removed.
-    package func installation(_ id: String, at hub: String) -> Installation?? {
+    /// The states that a hub may still show after a write over one that it showed, and over an earlier one of this gateway's.
+    private static func older(than last: Entry?, over shown: Installation??) -> Set<Int>? {
+        var older: Set<Int> = []
+        if let shown { older.insert(fingerprint(of: shown)) }
+        guard let last else { return older.isEmpty ? nil : older }
+        // Of many writes in a minute the first are forgotten.
+        if let before = last.older, before.count < maximumOlder { older.formUnion(before) }
+        older.insert(fingerprint(of: last.installation))
+        return older
+    }
+
+    private static let maximumOlder = 16
+
+    /// A number that is the same for the same device, however a hub writes it.
+    private static func fingerprint(of installation: Installation?) -> Int {
+        var hasher = Hasher()
+        guard let installation else { return hasher.finalize() }
+        var platform: Platform?
+        if case .known(let known) = installation.platform { platform = known }
+        hasher.combine(installation.platform)
+        hasher.combine(DeviceToken.identity(of: installation.pushChannel, on: platform))
+        hasher.combine(Set(installation.tags.filter { $0.utf8.first != UInt8(ascii: "$") }.map(UserTag.folded)))
+        hasher.combine(installation.userID)
+        hasher.combine(DeviceTemplates(installation.templates).json)
+        // Hubs leave out the zone.
+        hasher.combine(installation.expirationTime.map { (Timestamp($0.utf8Span.span) ?? Timestamp("\($0)Z".utf8Span.span))?.text ?? $0 })
+        return hasher.finalize()
+    }
+
+    /// The installation under an id: what was written, as long as the hub shows what it had before, or else what the hub shows.
+    package func installation(_ id: String, at hub: String, showing shown: Installation?) -> Installation? {
         state.withLock { state in
             state.trim(to: limits, at: now())
-            return state.entries[Key(hub: hub, id: id.lowercased())].map(\.installation)
+            let key = Key(hub: hub, id: id)
+            guard let entry = state.entries[key] else { return shown }
+            let current = Self.fingerprint(of: shown)
+            if current == Self.fingerprint(of: entry.installation) {
+                state.entries[key]?.older = []
+                return shown
+            }
+            if entry.older?.contains(current) ?? true { return entry.installation }
+            state.forget(key)
+            return shown
         }
     }
+
+    /// True if something is remembered of an id.
+    package func knows(_ id: String, at hub: String) -> Bool { state.withLock { $0.entries[Key(hub: hub, id: id)] != nil } }
+
+    /// Forgets an id, of which the hub has said something else.
+    package func forget(_ id: String, at hub: String) { state.withLock { $0.forget(Key(hub: hub, id: id)) } }
 
     /// The registrations of a handle as they are now: without installations that lost it, and with those that got it.
     package func corrected(
@@ -93,7 +150,7 @@ package final class DeviceMemory: Sendable {
             let holders = state.holders(of: Self.name(handle, on: platform), at: hub)
             let rest = list.filter { registration in
                 guard let id = registration.installationID else { return true }
-                return state.entries[Key(hub: hub, id: id.lowercased())] == nil
+                return state.entries[Key(hub: hub, id: id)] == nil
             }
             return rest + holders.map { DeviceRegistration(of: $0.installation, on: platform) }
         }
@@ -104,7 +161,7 @@ package final class DeviceMemory: Sendable {
     package func rivals(of id: String, handle: String, on platform: Platform, at hub: String) -> [DeviceRegistration] {
         state.withLock { state in
             let holders = state.holders(of: Self.name(handle, on: platform))
-            guard let own = holders.first(where: { $0.key.id == id.lowercased() }) else { return [] }
+            guard let own = holders.first(where: { $0.key.id == id }) else { return [] }
             return holders.filter { $0.key.hub == hub && $0.rank < own.rank && $0.key.id != own.key.id }
                 .map { DeviceRegistration(of: $0.installation, on: platform) }
         }
@@ -115,13 +172,16 @@ package final class DeviceMemory: Sendable {
     package func mayRemove(_ other: String, for id: String, at hubs: [String]) -> Bool {
         state.withLock { state in
             func rank(of id: String) -> Int? {
-                hubs.compactMap { state.entries[Key(hub: $0, id: id.lowercased())] }
+                hubs.compactMap { state.entries[Key(hub: $0, id: id)] }
                     .filter { $0.installation != nil }.map(\.rank).max()
             }
             guard let theirs = rank(of: other) else { return true }
             return rank(of: id).map { $0 > theirs } ?? false
         }
     }
+
+    /// Forgets what is too old.
+    package func trim() { state.withLock { $0.trim(to: limits, at: now()) } }
 
     /// The number of installations that are remembered.
     package var count: Int { state.withLock { $0.entries.count } }

@@ -19,6 +19,7 @@ package struct HandleDuplicates: Sendable, Equatable {
         var ids: Set<String> = []
         for registration in list where Self.has(registration, handle: handle) {
             if let other = registration.installationID {
+                // The id comes from a tag, of which a hub may have changed the case. A device must not remove itself.
                 guard let id, other.lowercased() != id.lowercased(), ids.insert(other).inserted else { continue }
                 installations.append(registration)
             } else if !registration.isTemplate {

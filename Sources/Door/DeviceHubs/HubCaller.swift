@@ -17,11 +17,11 @@ package final class HubCaller {
     private var lines: [Int: HubLine] = [:]
     private let services: GatewayServices
     private var reach: HubReach
-    /// The hubs at which the work has found installations and registrations, by their ids in small letters.
+    /// The hubs at which the work has found installations and registrations, by their ids.
     private var places: [String: Set<Int>] = [:]
     /// True if answers go by what this gateway wrote in the last minute, too, which a hub may not show yet. For the work that has begun.
     package var goesByMemory = false
-    /// The ids, in small letters, for which the work has asked every hub.
+    /// The ids for which the work has asked every hub.
     private var asked: Set<String> = []
     /// The installations that were read and are not at the home.
     private var strays: [String: Installation] = [:]
@@ -40,6 +40,7 @@ package final class HubCaller {
     func begin(at reach: HubReach, refusing refusal: RegistrationFailure? = nil) {
         (self.reach, self.refusal) = (reach, refusal)
         (places, asked, strays) = ([:], [], [:])
+        for line in lines.values { line.begin() }
         goesByMemory = false
     }
 
@@ -49,14 +50,13 @@ package final class HubCaller {
     package func perform(_ call: RegistrationCall) throws(RegistrationFailure) -> RegistrationReply {
         guard reach.spread != nil else { return try line(reach.home).perform(call) }
         switch call {
-        case .getInstallation(let id): return try find(id)
+        case .getInstallation(let id): return try copies(of: id).first.map { .installation($0) } ?? .absent
         case .putInstallation(let installation): return try write(installation)
         case .patchInstallation: return try change(by: call)
         case .deleteInstallation(let id), .deleteRegistration(let id, _):
             // A hub may not show yet what it has.
-            let found = places[id.lowercased()] ?? []
-            for hub in found.isEmpty ? reach.hubs : found.sorted() { _ = try line(hub).perform(call) }
-            places[id.lowercased()] = []
+            for hub in hubs(of: id) { _ = try line(hub).perform(call) }
+            places[id] = []
             return .done
         case .listRegistrations, .listTagged: return try line(reach.home).perform(call)
         }
@@ -66,12 +66,6 @@ package final class HubCaller {
     /// returned. Without a platform it looks on all.
     package func registrations(of handle: String, on platform: Platform?) throws(RegistrationFailure) -> [DeviceRegistration] {
         try all { (line) throws(RegistrationFailure) in try line.registrations(of: handle, on: platform) }
-    }
-
-    /// All registrations that have a tag, in the hub's order. Several pages of them count as one call, and half a list is never
-    /// returned.
-    package func registrations(tagged tag: String) throws(RegistrationFailure) -> [DeviceRegistration] {
-        try all { (line) throws(RegistrationFailure) in try line.registrations(tagged: tag) }
     }
 
     /// Ends work that has registered a device: what was found of it at other hubs of a spread is brought home, or removed where it is there.
@@ -89,8 +83,14 @@ package final class HubCaller {
     package func hubName(of id: String) -> String { seats[place(of: id)].name }
 
     private func place(of id: String) -> Int {
-        let found = places[id.lowercased()] ?? []
+        let found = places[id] ?? []
         return found.contains(reach.home) ? reach.home : found.min() ?? reach.home
+    }
+
+    /// The hubs at which the work has found an id, else all of them.
+    private func hubs(of id: String) -> [Int] {
+        let found = places[id] ?? []
+        return found.isEmpty ? reach.hubs : found.sorted()
     }
 
     /// What the hub tells of notifications, within a few seconds for all of them together; one that is missing was not told of.
@@ -111,39 +111,51 @@ package final class HubCaller {
         of id: String, handle: String, on platform: Platform
     ) throws(RegistrationFailure) -> [DeviceRegistration] {
         var all: [DeviceRegistration] = []
-        for hub in reach.hubs { all += try line(hub).rivals(of: id, handle: handle, on: platform) }
+        for hub in reach.hubs {
+            let found = try line(hub).rivals(of: id, handle: handle, on: platform)
+            for other in found.compactMap(\.installationID) { places[other, default: []].insert(hub) }
+            all += found
+        }
         return all
     }
 
-    /// Removes an installation whose handle another one has, unless that has changed meanwhile.
-    package func removeDuplicate(_ other: String, of id: String) throws(RegistrationFailure) {
-        let hubs = reach.hubs.map { seats[$0].name }
-        guard seats[reach.home].memory.mayRemove(other, for: id, at: hubs) else { return }
-        _ = try perform(.deleteInstallation(id: other))
+    /// Removes an installation whose handle another one has, unless that has changed meanwhile. Where it has another handle, it stays.
+    package func removeDuplicate(
+        _ other: String, of id: String, handle: String, on platform: Platform
+    ) throws(RegistrationFailure) {
+        let names = reach.hubs.map { seats[$0].name }
+        guard seats[reach.home].memory.mayRemove(other, for: id, at: names) else { return }
+        for hub in hubs(of: other) {
+            let line = try line(hub)
+            if case .installation(let theirs)? = try? line.perform(.getInstallation(id: other)),
+                DeviceToken.identity(of: theirs.pushChannel, on: platform) != DeviceToken.identity(of: handle, on: platform)
+            { continue }
+            _ = try line.perform(.deleteInstallation(id: other))
+        }
     }
 
     // MARK: Spreads
 
-    private func find(_ id: String) throws(RegistrationFailure) -> RegistrationReply {
-        let key = id.lowercased()
-        var found: Installation?
+    /// All that the hubs have under an id, the home's first. They may belong to different users.
+    package func copies(of id: String) throws(RegistrationFailure) -> [Installation] {
+        var all: [Installation] = []
         for hub in reach.hubs {
             guard case .installation(let installation) = try line(hub).perform(.getInstallation(id: id)) else { continue }
-            places[key, default: []].insert(hub)
-            if found == nil, hub != reach.home { strays[key] = installation }
-            found = found ?? installation
+            places[id, default: []].insert(hub)
+            if all.isEmpty, hub != reach.home { strays[id] = installation }
+            all.append(installation)
         }
-        asked.insert(key)
-        return found.map { .installation($0) } ?? .absent
+        asked.insert(id)
+        return all
     }
 
     private func write(_ installation: Installation) throws(RegistrationFailure) -> RegistrationReply {
         let id = installation.id
-        if !asked.contains(id.lowercased()) { _ = try find(id) }
-        let found = places[id.lowercased()] ?? []
+        if !asked.contains(id) { _ = try copies(of: id) }
+        let found = places[id] ?? []
         let home = reach.home(of: installation) ?? (found.count == 1 ? found.first : nil) ?? reach.home
         let reply = try line(home).perform(.putInstallation(installation))
-        places[id.lowercased()] = found.union([home])
+        places[id] = found.union([home])
         try remove(id, from: found.subtracting([home]))
         return reply
     }
@@ -164,7 +176,7 @@ package final class HubCaller {
     private func remove(_ id: String, from hubs: Set<Int>) throws(RegistrationFailure) {
         for hub in hubs.sorted() {
             _ = try line(hub).perform(.deleteInstallation(id: id))
-            places[id.lowercased()]?.remove(hub)
+            places[id]?.remove(hub)
         }
     }
 
@@ -176,7 +188,7 @@ package final class HubCaller {
             let found = try list(line(hub))
             for registration in found {
                 let ids = [registration.id, registration.installationID].compactMap { $0 }
-                for id in ids { places[id.lowercased(), default: []].insert(hub) }
+                for id in ids { places[id, default: []].insert(hub) }
             }
             all += found
         }

@@ -16,6 +16,8 @@ final class HubLine {
     private let services: GatewayServices
     /// True if answers go by what was written in the last minute, which the hub may not show yet.
     var goesByMemory = false
+    /// The installations that the hub has shown to this work, by their ids, with a nil inside for nothing.
+    private var shown: [String: Installation?] = [:]
 
     /// Makes a client of its own.
     init(_ seat: HubSeat, services: GatewayServices) throws {
@@ -23,22 +25,57 @@ final class HubLine {
         (self.seat, self.services) = (seat, services)
     }
 
+    /// Begins a piece of work.
+    func begin() { shown = [:] }
+
     func perform(_ call: RegistrationCall) throws(RegistrationFailure) -> RegistrationReply {
-        if goesByMemory, case .getInstallation(let id) = call, let known = seat.memory.installation(id, at: seat.name) {
+        switch call {
+        case .getInstallation(let id):
+            let found = try read(id)
+            let known = goesByMemory ? seat.memory.installation(id, at: seat.name, showing: found) : found
             return known.map { .installation($0) } ?? .absent
+        case .deleteInstallation(let id):
+            // What cannot be read is removed all the same.
+            if shown[id] == nil { _ = try? read(id) }
+            let reply = try ask(call)
+            seat.memory.note(call, at: seat.name, over: shown[id])
+            return reply
+        case .putInstallation(let installation):
+            let reply = try ask(call)
+            seat.memory.note(call, at: seat.name, over: shown[installation.id])
+            return reply
+        case .patchInstallation(let id, _):
+            do throws(RegistrationFailure) {
+                return try ask(call)
+            } catch {
+                if error.cause == .absent { seat.memory.forget(id, at: seat.name) }
+                throw error
+            }
+        case .listRegistrations, .listTagged, .deleteRegistration: return try ask(call)
         }
+    }
+
+    private func ask(_ call: RegistrationCall) throws(RegistrationFailure) -> RegistrationReply {
         var isWatched = true
+        // A policy without Manage is refused it, and can do all else.
         if case .listTagged = call { isWatched = false }
-        let reply = try counted("\(call.name)", isWatched: isWatched) { () throws(RegistrationFailure) -> RegistrationReply in
+        return try counted("\(call.name)", isWatched: isWatched) { () throws(RegistrationFailure) -> RegistrationReply in
             try client.perform(call)
         }
-        seat.memory.note(call, at: seat.name)
-        return reply
+    }
+
+    /// What the hub shows under an id.
+    private func read(_ id: String) throws(RegistrationFailure) -> Installation? {
+        var found: Installation?
+        if case .installation(let installation) = try ask(.getInstallation(id: id)) { found = installation }
+        shown.updateValue(found, forKey: id)
+        return found
     }
 
     /// Remembers what the hub has of a device that was changed in part.
     func keep(_ installation: Installation) {
-        seat.memory.keep(installation, as: installation.id, at: seat.name, isChange: true)
+        seat.memory.keep(
+            installation, as: installation.id, at: seat.name, over: shown[installation.id], isChange: true)
     }
 
     /// The installations that got a handle before this one did, by this gateway.
@@ -51,14 +88,11 @@ final class HubLine {
             try client.registrations(of: handle, on: platform)
         }
         guard goesByMemory, let platform else { return list }
-        return seat.memory.corrected(list, of: handle, on: platform, at: seat.name)
-    }
-
-    func registrations(tagged tag: String) throws(RegistrationFailure) -> [DeviceRegistration] {
-        // A policy without Manage is refused it, and can do all else.
-        try counted("registration.tag", isWatched: false) { () throws(RegistrationFailure) -> [DeviceRegistration] in
-            try client.registrations(tagged: tag)
+        for id in list.compactMap(\.installationID) where shown[id] == nil && seat.memory.knows(id, at: seat.name) {
+            // Another gateway may have given it the handle since.
+            _ = try perform(.getInstallation(id: id))
         }
+        return seat.memory.corrected(list, of: handle, on: platform, at: seat.name)
     }
 
     func telemetry(of ids: [String]) -> [String: NotificationTelemetry] {

@@ -21,15 +21,15 @@ struct RegistrarTests {
 
     private func create(_ handle: String?, as user: UserTag, newID: String = "new") throws -> Registrar {
         let known = try handle.map { try HandleQuery($0) }
-        return .creating(for: known, newID: newID, user: user, users: people.users)
+        return .creating(for: known, newID: newID, user: user, rules: people.rules)
     }
 
     private func put(_ id: String, _ body: RegisterBody, as user: UserTag) -> Registrar {
-        .writing(id, body: body, user: user, users: people.users)
+        .writing(id, body: body, user: user, rules: people.rules)
     }
 
     private func delete(_ id: String, as user: UserTag) -> Registrar {
-        .removing(id, user: user, users: people.users)
+        .removing(id, user: user, rules: people.rules)
     }
 
     /// A hub with one phone of alice's under the id `a`.
@@ -211,6 +211,30 @@ struct RegistrarTests {
         var hub = hubWithPhone()
         #expect(hub.run(delete("a", as: people.bob)) == .notFound)
         #expect(hub.installations["a"] != nil)
+    }
+
+    /// The hubs of a spread, of which one has a device of bob's under an id that alice has at another.
+    @Test func eachCopyIsJudged() {
+        let copies = [(Self.token, people.alice), (Self.other, people.bob)].map { handle, user in
+            Installation(id: "a", platform: .known(.apple), pushChannel: handle, tags: [user.text], userID: user.form)
+        }
+        for all in [copies, copies.reversed()] {
+            for one in [put("a", body(), as: people.alice), delete("a", as: people.alice)] {
+                var registrar = one
+                _ = registrar.start()
+                #expect(registrar.next(after: .installations(all)) == .end(.notFound))
+            }
+        }
+    }
+
+    @Test func reservedTagsOfABackEndStay() {
+        var hub = hubWithPhone(["World"])
+        hub.installations["a"]?.tags.append("Staff")
+        #expect(hub.run(put("a", body(Self.token, ["News"]), as: people.alice)) == .done)
+        #expect(hub.installations["a"]?.tags == ["username:alice", "News", "Staff"])
+        #expect(hub.run(put("a", body(Self.token, ["news"]), as: people.alice)) == .done && hub.names == ["read", "find"])
+        #expect(hub.run(put("a", body(), as: people.bob)) == .done)
+        #expect(hub.installations["a"]?.tags == ["username:bob"])
     }
 
     // MARK: Failures

@@ -53,7 +53,8 @@ struct DeviceBodyTests {
             #expect(body.user == parties.people.alice)
         }
         #expect(try pointers(#"{"platform":"adm","handle":"h","user":"bob"}"#, for: parties.alice) == ["/user"])
-        #expect(try pointers(#"{"platform":"adm","handle":"h","tags":["staff"]}"#, for: parties.alice) == ["/tags/0"])
+        let body = try parties.body(#"{"platform":"adm","handle":"h","tags":["News","Staff"]}"#, for: parties.alice)
+        #expect(body.claims == ["Staff": "/tags/1"])
     }
 
     @Test(

@@ -90,10 +90,90 @@ struct DeviceDeskTests {
         var old = try #require(hub.truth["a"])
         old.secondaryTiles = JSONObjectText(#"{"t":{"pushChannel":"h","tags":["username:alice"]}}"#)
         hub.add(old)
-        hub.memory.keep(old, as: "a", at: "main")
+        hub.memory.keep(old, as: "a", at: "main", over: hub.shown["a"])
         let new = try shown(hub.run(desk(.put(device("h", of: parties.people.bob)), as: parties.bob), on: "a"))
         #expect(new.tags == ["username:bob"] && new.userID == "bob" && new.secondaryTiles == nil)
         #expect(hub.run(desk(.show, as: parties.alice), on: "a") == .refused(.notFound))
+    }
+
+    /// The hubs of a spread, of which one has a device of bob's under an id that alice has at another.
+    @Test func eachCopyIsJudged() throws {
+        let copies = [("mine", parties.people.alice), ("theirs", parties.people.bob)].map { handle, user in
+            Installation(id: "a", platform: .known(.fcmv1), pushChannel: handle, tags: [user.text], userID: user.form)
+        }
+        let purposes: [DeviceDesk.Purpose] = [
+            .show, .remove, .addTag("t"), .removeTag("t"), .put(device("mine", of: parties.people.alice)),
+            .change(try parties.patch(#"[{"op":"remove","path":"/tags"}]"#, for: parties.alice)),
+        ]
+        for purpose in purposes {
+            for all in [copies, copies.reversed()] {
+                var desk = desk(purpose, as: parties.alice)
+                #expect(desk.start() == .ask(.read))
+                #expect(desk.next(after: .installations(all)) == .end(.refused(.notFound)))
+            }
+        }
+        // Whoever holds the device takes over the copy that an earlier call has left.
+        var desk = desk(.put(device("theirs", of: parties.people.alice)), as: parties.alice)
+        _ = desk.start()
+        #expect(desk.next(after: .installations(copies)) == .ask(.find(handle: "theirs", platform: .fcmv1)))
+    }
+
+    // MARK: Other gateways
+
+    @Test func whatAnotherGatewayHasDoneSinceCounts() throws {
+        let patch = #"[{"op":"add","path":"/expires_at","value":"2030-01-01T00:00:00Z"}]"#
+        var taken = hubWithPhone(tags: ["World"])
+        taken.changeElsewhere { $0["a"]?.set(tags: [], owner: DeviceOwner(parties.people.bob)) }
+        #expect(try change(patch, in: &taken) == .refused(.notFound) && taken.truth["a"]?.userID == "bob")
+        var erased = hubWithPhone()
+        _ = erased.run(desk(.show, as: parties.alice), on: "a")
+        erased.changeElsewhere { $0["a"] = nil }
+        #expect(try change(patch, in: &erased) == .refused(.notFound) && erased.truth.isEmpty)
+        var tagged = hubWithPhone(tags: ["World"])
+        tagged.changeElsewhere { $0["a"]?.tags.append("News") }
+        #expect(try shown(change(patch, in: &tagged)).tags == ["username:alice", "World", "News"])
+    }
+
+    @Test func aTagThatTheMemoryHasNotIsRemovedAllTheSame() {
+        var hub = hubWithPhone()
+        #expect(hub.run(desk(.removeTag("t"), as: parties.alice), on: "a") != .refused(.notFound))
+        #expect(hub.calls == ["read", "patch"])
+    }
+
+    // MARK: Reserved tags
+
+    @Test func reservedTagsOfABackEndStayWhateverAUserWrites() throws {
+        var hub = LateHub()
+        let set = device("h", of: parties.people.alice, tags: ["Staff", "World"])
+        _ = hub.run(desk(.put(set), as: parties.backEnd), on: "a")
+        let kept = ["username:alice", "News", "Staff"]
+        var body = device("h", of: parties.people.alice, tags: ["News"])
+        #expect(try shown(hub.run(desk(.put(body), as: parties.alice), on: "a")).tags == kept)
+        let json = #"{"platform":"fcmv1","handle":"h","tags":["News","staff"]}"#
+        body = try parties.body(json, for: parties.alice)
+        #expect(try shown(hub.run(desk(.put(body), as: parties.alice), on: "a")).tags == ["username:alice", "News", "staff"])
+        #expect(
+            try shown(change(#"[{"op":"remove","path":"/tags"}]"#, in: &hub)).tags == ["username:alice", "staff"])
+        guard case .refused(let problem) = hub.run(desk(.removeTag("STAFF"), as: parties.alice), on: "a") else {
+            Issue.record("it was removed")
+            return
+        }
+        #expect(problem.status == 400)
+        let freed = try shown(change(#"[{"op":"remove","path":"/tags/staff"}]"#, as: parties.backEnd, in: &hub))
+        #expect(freed.tags == ["username:alice"])
+    }
+
+    @Test func aReservedTagThatTheDeviceHasNotIsRefused() throws {
+        var hub = hubWithPhone()
+        let json = #"{"platform":"fcmv1","handle":"h","tags":["News","staff"]}"#
+        let body = try parties.body(json, for: parties.alice)
+        for id in ["a", "new"] {
+            guard case .refused(let problem) = hub.run(desk(.put(body), as: parties.alice, on: id), on: id) else {
+                Issue.record("it was written")
+                return
+            }
+            #expect(problem.status == 400 && problem.faults.map(\.pointer) == ["/tags/1"])
+        }
     }
 
     // MARK: Patch
@@ -125,6 +205,8 @@ struct DeviceDeskTests {
     @Test func aBackEndGivesADeviceToAnotherUser() throws {
         var hub = hubWithPhone(tags: ["World"])
         let json = #"[{"op":"add","path":"/user","value":"bob"}]"#
+        let patch = try parties.patch(json, for: parties.backEnd)
+        #expect(desk(.change(patch), as: parties.backEnd).user == parties.people.bob)
         let installation = try shown(change(json, as: parties.backEnd, in: &hub))
         #expect(installation.tags == ["username:bob", "World"] && installation.userID == "bob")
         let freed = try shown(change(#"[{"op":"remove","path":"/user"}]"#, as: parties.backEnd, in: &hub))

@@ -31,6 +31,12 @@ struct LateHub {
         catchUp()
     }
 
+    /// Takes a change that another gateway makes, and shows it.
+    mutating func changeElsewhere(_ body: (inout [String: Installation]) -> Void) {
+        body(&truth)
+        catchUp()
+    }
+
     /// Makes a desk's calls until it answers.
     mutating func run(_ desk: DeviceDesk, on id: String) -> DeviceDesk.Ending {
         var desk = desk
@@ -50,7 +56,9 @@ struct LateHub {
         if let failure, failure.kind == call.description { return failure.reply }
         defer { if !isLate { catchUp() } }
         switch call {
-        case .read: return .installation(memory.installation(id, at: Self.name) ?? shown[id])
+        case .read:
+            let found = memory.installation(id, at: Self.name, showing: shown[id])
+            return .installations(found.map { [$0] } ?? [])
         case .find(let handle, let platform):
             let listed = natives + shown.values.sorted { $0.id < $1.id }.map(Self.registration)
             let found = listed.filter { HandleDuplicates.has($0, handle: handle) }
@@ -59,15 +67,15 @@ struct LateHub {
             return .registrations(memory.rivals(of: id, handle: handle, on: platform, at: Self.name))
         case .write(let installation):
             truth[id] = installation
-            memory.note(.putInstallation(installation), at: Self.name)
+            memory.note(.putInstallation(installation), at: Self.name, over: shown[id])
         case .patch(let changes, let result):
             guard let tags = truth[id]?.tags else {
                 return .failed(RegistrationFailure(.absent, code: .hubNotFound))
             }
             truth[id]?.tags = Self.changed(tags, by: changes)
-            memory.keep(result, as: id, at: Self.name, isChange: true)
+            memory.keep(result, as: id, at: Self.name, over: shown[id], isChange: true)
         case .remove: remove(id)
-        case .removeDuplicate(let other): if memory.mayRemove(other, for: id, at: [Self.name]) { remove(other) }
+        case .removeDuplicate(let other, _, _): if memory.mayRemove(other, for: id, at: [Self.name]) { remove(other) }
         case .removeRegistration(let other, _): natives.removeAll { $0.id == other }
         }
         return .done
@@ -75,7 +83,7 @@ struct LateHub {
 
     private mutating func remove(_ id: String) {
         truth[id] = nil
-        memory.note(.deleteInstallation(id: id), at: Self.name)
+        memory.note(.deleteInstallation(id: id), at: Self.name, over: shown[id])
     }
 
     private static func changed(_ tags: [String], by changes: [InstallationChange]) -> [String] {

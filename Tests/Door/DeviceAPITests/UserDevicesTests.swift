@@ -14,7 +14,7 @@ struct UserDevicesTests {
         var devices = UserDevices(of: "alice", tag: tag, showsHandles: showsHandles)
         for (hub, registrations) in found { devices.add(registrations, at: hub) }
         #expect("\(devices)" == "UserDevices")
-        return String(decoding: devices.json, as: UTF8.self)
+        return String(decoding: devices.json(next: nil), as: UTF8.self)
     }
 
     private func registration(

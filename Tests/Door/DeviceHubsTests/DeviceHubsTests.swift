@@ -50,7 +50,7 @@ import Testing
 
     /// The party that asks, the hub that it names, and the hubs in which devices are looked for, or the refusal.
     static let asked: [(party: DeviceParty, name: String?, hubs: [String], status: Int?)] = [
-        (user, nil, ["one", "two"], nil), (user, "both", ["one", "two"], nil), (user, "one", ["one"], nil),
+        (user, nil, ["one", "two"], nil), (user, "both", ["one", "two"], nil), (user, "one", [], 404), (user, "two", [], 404),
         (user, "three", [], 404),
         (user, "gone", [], 404), (backEnd(nil), nil, ["one", "two"], nil), (backEnd(nil), "three", ["three"], nil),
         (backEnd(nil), "gone", [], 404), (backEnd("shop"), nil, ["three"], nil), (backEnd("shop"), "three", ["three"], nil),

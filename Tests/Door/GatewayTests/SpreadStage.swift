@@ -86,6 +86,16 @@ final class SpreadStage {
         return client.answer().status
     }
 
+    /// Makes a call of `/v1/installations`.
+    func ask(_ method: String, _ path: String, as user: String, body: String = "") throws -> (status: Int, text: String) {
+        let client = try RawClient(port: port)
+        let type = body.hasPrefix("[") ? "application/json-patch+json" : "application/json"
+        let fields = [basic(user, user)] + (body.isEmpty ? [] : ["Content-Type: \(type)"])
+        client.send(request(method, "/v1/installations/\(path)", fields, body: body))
+        let answer = client.answer()
+        return (answer.status, String(decoding: answer.body, as: UTF8.self))
+    }
+
     /// The ids and handles of a user's devices at each hub.
     func devices(of user: String) -> [[String]] {
         hubs.map { hub in hub.devices(tag: "username:\(user)").map { "\($0.installations.joined()) \($0.handle)" }.sorted() }

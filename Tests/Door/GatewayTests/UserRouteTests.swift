@@ -20,13 +20,13 @@ import Testing
         Publisher(keyID: "canary00", tenant: tenant, source: "/shop", scopes: scopes)
     }
 
-    private func served() throws -> ServedGateway {
+    private func served(connections: Int? = nil) throws -> ServedGateway {
         let checkKey: KeyCheck = { authorization, _ in
             let parts = (authorization ?? "").split(separator: "_")
             guard parts.count == 3, let publisher = Self.keys[String(parts[1])] else { return .refused }
             return .signedIn(publisher)
         }
-        return try ServedGateway(hasKafka: false, checkKey: checkKey)
+        return try ServedGateway(hasKafka: false, connections: connections, checkKey: checkKey)
     }
 
     private func ask(
@@ -76,12 +76,38 @@ import Testing
         #expect(gateway.hub.devices().allSatisfy { $0.registrationCount == 0 })
     }
 
+    /// The gateway has no connection that may be kept waiting.
+    @Test func anErasureThatCannotBeWaitedForBeginsAllTheSame() throws {
+        let gateway = try served(connections: 1)
+        defer { gateway.stop() }
+        try register("a", Self.token, of: "alice", at: gateway)
+        let begun = try ask("DELETE", "/v1/users/alice", "backend0", ["Prefer: wait=30"], at: gateway)
+        #expect(begun.status == 202 && !begun.head.contains("Preference-Applied"), "\(begun)")
+        #expect(eventually { gateway.handles(of: "alice").isEmpty })
+    }
+
+    @Test func thousandsOfDevicesAreListedInPages() throws {
+        let gateway = try served()
+        defer { gateway.stop() }
+        for number in 0..<620 {
+            let device = EmulatedDevice(
+                id: "i-\(number)", platform: "fcmV1", handle: "h-\(number)", userID: "alice", tags: ["username:alice"])
+            try gateway.hub.register(device)
+        }
+        let first = try ask("GET", "/v1/users/alice/installations", at: gateway).text
+        let next = try #require(first.firstMatch(of: /"next":"([^"]*)"/)).1
+        let second = try ask("GET", "/v1/users/alice/installations?cursor=\(next)", at: gateway).text
+        let ids = (first + second).matches(of: /"id":"(i-[0-9]*)"/).map { String($0.1) }
+        #expect(ids.count == 620 && Set(ids).count == 620 && second.contains(#""next":null"#))
+    }
+
     @Test(arguments: [
         ("GET", "/v1/users/alice/installations", "sender00", 403), ("DELETE", "/v1/users/alice", "sender00", 403),
         ("GET", "/v1/users/alice/erasure", "sender00", 403), ("DELETE", "/v1/users/alice", "absent00", 401),
         // The hub of the tenant is everybody's.
         ("DELETE", "/v1/users/alice", "tenant00", 403), ("GET", "/v1/users/alice/installations", "tenant00", 403),
         ("GET", "/v1/users/alice/installations?hub=nowhere", "backend0", 404),
+        ("GET", "/v1/users/alice/installations?cursor=0", "backend0", 400),
         ("DELETE", "/v1/users/alice?all=true", "backend0", 400), ("GET", "/v1/users/alice", "backend0", 405),
     ])
     func othersAreRefusedAndNothingIsRemoved(method: String, path: String, key: String, status: Int) throws {

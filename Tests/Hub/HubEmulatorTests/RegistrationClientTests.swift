@@ -280,7 +280,7 @@ import Testing
             }
             try hub.register(EmulatedDevice(id: "b", platform: "fcmV1", handle: "b", userID: "bob", tags: ["username:bob"]))
             hub.arm([try Fault(parsing: "throttle,method=DELETE,after=100,count=1,retry-after=7")])
-            var erasure = DeviceErasure(tag: "username:alice", userID: "alice")
+            var erasure = DeviceErasure(of: DeviceUser(tag: "username:alice", userID: "alice"))
             var waits: [Int64] = []
             let ending = erasure.run(
                 by: client,
@@ -297,7 +297,7 @@ import Testing
 
     @Test func aKeyThatMayNotListIsTold() throws {
         try calling(key: "d3Jvbmc=") { _, client in
-            var erasure = DeviceErasure(tag: "username:alice", userID: "alice")
+            var erasure = DeviceErasure(of: DeviceUser(tag: "username:alice", userID: "alice"))
             let ending = erasure.run(by: client, wait: { _ in true })
             #expect("\(ending)".contains("Manage"))
         }
@@ -305,7 +305,7 @@ import Testing
 
     @Test func anErasureThatIsStoppedEndsThere() throws {
         try calling { hub, client in
-            var erasure = DeviceErasure(tag: "username:alice", userID: "alice")
+            var erasure = DeviceErasure(of: DeviceUser(tag: "username:alice", userID: "alice"))
             #expect(erasure.run(by: client, wait: { _ in false }) == .stopped)
             #expect(hub.calls().isEmpty)
         }

@@ -96,7 +96,7 @@ struct DeviceErasureTests {
         return failure
     }
 
-    private func erasure() -> DeviceErasure { DeviceErasure(tag: "username:alice", userID: "alice") }
+    private func erasure() -> DeviceErasure { DeviceErasure(of: DeviceUser(tag: "username:alice", userID: "alice")) }
 
     @Test(
         arguments: [
@@ -116,7 +116,7 @@ struct DeviceErasureTests {
     }
 
     @Test func aNameThatNoTagCanHaveIsLookedForByItsFormAlone() {
-        var (hub, erasure) = (Hub([]), DeviceErasure(tag: "username:x.c3", userID: "ä"))
+        var (hub, erasure) = (Hub([]), DeviceErasure(of: DeviceUser(tag: "username:x.c3", userID: "ä")))
         #expect(hub.run(&erasure) == .done)
         #expect(hub.calls.allSatisfy { $0 == .listTagged(tag: "username:x.c3", count: 100, token: nil) } && hub.calls.count == 2)
     }
@@ -215,6 +215,101 @@ struct DeviceErasureTests {
                 return
             }
         }
+    }
+
+    /// Makes all calls, with the reply that `reply` has for each and the number of the pass, which has two lists.
+    private func run(
+        _ erasure: inout DeviceErasure,
+        reply: (RegistrationCall, Int) -> Result<RegistrationReply, RegistrationFailure>
+    ) -> DeviceErasure.Ending {
+        var (step, lists) = (erasure.next(), 0)
+        while true {
+            switch step {
+            case .ask(let call):
+                if case .listTagged = call { lists += 1 }
+                step = erasure.next(after: reply(call, (lists + 1) / 2))
+            case .wait: step = erasure.next()
+            case .end(let ending): return ending
+            }
+        }
+    }
+
+    private static func page(_ registrations: [DeviceRegistration]) -> Result<RegistrationReply, RegistrationFailure> {
+        .success(.page(RegistrationPage(registrations: registrations)))
+    }
+
+    /// At the bound, one empty pass alone shows nothing.
+    @Test(
+        arguments: [
+            (12, 13, .stillShown), (13, 14, .stillShown), (12, 14, .done), (11, 13, .done),
+        ] as [(Int, Int, DeviceErasure.Ending)])
+    func aHubMustHaveShownNothingTwice(from: Int, to: Int, ending: DeviceErasure.Ending) {
+        var erasure = erasure()
+        let told = run(&erasure) { call, pass in
+            guard case .listTagged(let tag, _, _) = call else { return .success(.done) }
+            let isEmpty = tag != "username:alice" || pass >= from && pass < to
+            return Self.page(isEmpty ? [] : [Self.phone("a")])
+        }
+        #expect(told == ending)
+    }
+
+    @Test func aDeviceThatIsAnothersByNowIsLeft() {
+        var (erasure, removals) = (erasure(), 0)
+        let ending = run(&erasure) { call, pass in
+            switch call {
+            case .listTagged: return Self.page(pass < 3 ? [Self.phone("a")] : [])
+            default:
+                removals += 1
+                return .success(.installation(Self.installation(tags: ["username:bob"])))
+            }
+        }
+        #expect(ending == .done && removals == 2 && erasure.progress == DeviceErasure.Progress())
+    }
+
+    private static func installation(tags: [String], userID: String? = nil, templates: String? = nil) -> Installation {
+        var installation = Installation(
+            id: "a", platform: .known(.apple), pushChannel: "62bc", tags: tags, userID: userID)
+        installation.templates = templates.flatMap { JSONObjectText($0) }
+        return installation
+    }
+
+    @Test(
+        arguments: [
+            (nil, true), (installation(tags: []), false), (installation(tags: ["username:bob"], userID: "bob"), false),
+            (installation(tags: ["UserName:Alice"]), true), (installation(tags: ["username:bob"], userID: "ALICE"), true),
+            (installation(tags: [], templates: #"{"t":{"body":"{}","tags":["username:alice"]}}"#), true),
+            (installation(tags: [], templates: #"{"t":{"body":"{}","tags":["username:alice2"]}}"#), false),
+        ] as [(Installation?, Bool)])
+    func anInstallationIsReadBeforeItIsRemoved(found: Installation?, isRemoved: Bool) throws {
+        var calls: [RegistrationCall] = []
+        let user = DeviceUser(tag: "username:alice", userID: "alice")
+        let reply = try user.perform(.deleteInstallation(id: "a")) { (call) throws(RegistrationFailure) in
+            calls.append(call)
+            guard case .getInstallation = call else { return .done }
+            return found.map { .installation($0) } ?? .absent
+        }
+        #expect(calls == [.getInstallation(id: "a")] + (isRemoved ? [.deleteInstallation(id: "a")] : []))
+        #expect(isRemoved ? reply == .done : reply == found.map { .installation($0) })
+    }
+
+    /// Its version is named, and one that was changed since is looked at again.
+    @Test func aRegistrationIsRemovedAsItWasListed() {
+        var (erasure, removals) = (erasure(), [RegistrationCall]())
+        let ending = run(&erasure) { call, pass in
+            guard case .listTagged(let tag, _, _) = call else {
+                removals.append(call)
+                return pass == 1 ? .failure(Self.failure(412, mayHelp: false)) : .success(.done)
+            }
+            guard tag == "username:alice", pass < 3 else { return Self.page([]) }
+            var taken = Self.old("1-2-3", tags: ["username:alice"])
+            taken.etag = "\(pass)"
+            return Self.page(pass == 1 ? [taken, Self.old("1-2-4", tags: ["username:alice"])] : [taken])
+        }
+        #expect(ending == .done && erasure.progress.removed == 1 && erasure.progress.left == 0)
+        #expect(
+            removals.count == 3 && removals.contains(.deleteRegistration(id: "1-2-3", etag: "1"))
+                && removals.last == .deleteRegistration(id: "1-2-3", etag: "2")
+                && removals.contains(.deleteRegistration(id: "1-2-4", etag: nil)))
     }
 
     @Test func noDescriptionNamesTheUser() {

@@ -44,7 +44,7 @@ package struct ModelHub {
         if let failure, failure.kind == call.description { return failure.reply }
         switch call {
         case .find(let handle, let platform): return .registrations(registrations(of: handle, platform))
-        case .read(let id): return .installation(installations[id])
+        case .read(let id): return .installations(installations[id].map { [$0] } ?? [])
         case .write(let installation): installations[installation.id] = installation
         case .removeInstallation(let id): installations[id] = nil
         case .removeRegistration(let id, _): registrations.removeAll { $0.id == id }

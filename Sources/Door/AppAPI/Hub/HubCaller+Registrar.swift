@@ -30,8 +30,7 @@ extension HubCaller {
             switch call {
             case .find(let handle, let platform): return .registrations(try registrations(of: handle, on: platform))
             case .read(let id):
-                guard case .installation(let found) = try perform(.getInstallation(id: id)) else { return .installation(nil) }
-                return .installation(found)
+                return .installations(try copies(of: id))
             case .write(let installation): _ = try perform(.putInstallation(installation))
             case .removeInstallation(let id): _ = try perform(.deleteInstallation(id: id))
             case .removeRegistration(let id, let etag): _ = try perform(.deleteRegistration(id: id, etag: etag))

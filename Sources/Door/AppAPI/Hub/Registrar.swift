@@ -20,7 +20,7 @@ package struct Registrar: Sendable {
     package enum Call: Sendable, Equatable {
         /// `registrations(of:on:)`.
         case find(handle: String, platform: Platform?)
-        /// `installation(_:)`.
+        /// `copies(of:)`.
         case read(id: String)
         /// `put(_:)`.
         case write(Installation)
@@ -34,8 +34,8 @@ package struct Registrar: Sendable {
     package enum Reply: Sendable, Equatable {
         /// To `find`.
         case registrations([DeviceRegistration])
-        /// To `read`; nil when there is none.
-        case installation(Installation?)
+        /// To `read`: what each hub has under the id, the home's first.
+        case installations([Installation])
         /// It is written or removed.
         case done
         /// The call failed.
@@ -70,35 +70,35 @@ package struct Registrar: Sendable {
 
     private let purpose: Purpose
     private let user: UserTag
-    private let users: UserTag.Pattern
-    /// What the hub has under the id, once it was read.
-    private var found: Installation?
+    private let rules: TagRules
+    /// What the hubs have under the id, once it was read. Each copy is judged, since all are written over or removed.
+    private var copies: [Installation] = []
     /// The calls that are left, once it is decided how it ends.
     private var left: [Call] = []
     private var ending: Ending?
     private var isRemovingRegistration = false
 
-    private init(_ purpose: Purpose, user: UserTag, users: UserTag.Pattern) {
+    private init(_ purpose: Purpose, user: UserTag, rules: TagRules) {
         self.purpose = purpose
         self.user = user
-        self.users = users
+        self.rules = rules
     }
 
     /// `POST /api/register`: finds the id that a device has by its handle, or gives it a new one, a random UUID.
     static func creating(
-        for handle: HandleQuery?, newID: String, user: UserTag, users: UserTag.Pattern
+        for handle: HandleQuery?, newID: String, user: UserTag, rules: TagRules
     ) -> Registrar {
-        Registrar(.create(newID: newID, handle), user: user, users: users)
+        Registrar(.create(newID: newID, handle), user: user, rules: rules)
     }
 
     /// `PUT /api/register/{id}`: registers a device, or changes it. The id has its percent escapes decoded.
-    static func writing(_ id: String, body: RegisterBody, user: UserTag, users: UserTag.Pattern) -> Registrar {
-        Registrar(.put(id: id, body), user: user, users: users)
+    static func writing(_ id: String, body: RegisterBody, user: UserTag, rules: TagRules) -> Registrar {
+        Registrar(.put(id: id, body), user: user, rules: rules)
     }
 
     /// `DELETE /api/register/{id}`. The id has its percent escapes decoded.
-    static func removing(_ id: String, user: UserTag, users: UserTag.Pattern) -> Registrar {
-        Registrar(.remove(id: id), user: user, users: users)
+    static func removing(_ id: String, user: UserTag, rules: TagRules) -> Registrar {
+        Registrar(.remove(id: id), user: user, rules: rules)
     }
 
     /// The first step.
@@ -122,15 +122,15 @@ package struct Registrar: Sendable {
         switch (purpose, reply) {
         case (.create(let newID, let handle?), .registrations(let list)):
             choose(among: list, of: handle, else: newID)
-        case (.put(_, let body), .installation(let installation)):
-            guard mayWrite(body, over: installation) else { return .end(.notFound) }
-            found = installation
+        case (.put(_, let body), .installations(let all)):
+            guard all.allSatisfy({ mayWrite(body, over: $0) }) else { return .end(.notFound) }
+            copies = all
             return .ask(.find(handle: body.handle, platform: body.platform))
         case (.put(let id, let body), .registrations(let list)):
             write(body, as: id, beside: list)
-        case (.remove(let id), .installation(let installation)):
-            guard let installation else { return .end(.done) }
-            guard isOwner(of: installation) else { return .end(.notFound) }
+        case (.remove(let id), .installations(let all)):
+            guard !all.isEmpty else { return .end(.done) }
+            guard all.allSatisfy(isOwner) else { return .end(.notFound) }
             left = [.removeInstallation(id: id)]
             ending = .done
         default:
@@ -181,9 +181,8 @@ extension Registrar {
         installation.tags.contains { UserTag.isSame($0, as: user) }
     }
 
-    /// Whether the user may write an id: no user has it yet, the user has it, or holds the device that has it.
-    private func mayWrite(_ body: RegisterBody, over installation: Installation?) -> Bool {
-        guard let installation else { return true }
+    /// Whether the user may write over what has the id: the user has it, or holds the device that has it.
+    private func mayWrite(_ body: RegisterBody, over installation: Installation) -> Bool {
         if isOwner(of: installation) { return true }
         let theirs = installation.knownPlatform ?? body.platform
         return DeviceToken.identity(of: installation.pushChannel, on: theirs)
@@ -192,12 +191,14 @@ extension Registrar {
 
     private mutating func write(_ body: RegisterBody, as id: String, beside list: [DeviceRegistration]) {
         // Of another user nothing is kept: templates have tags and texts of their own.
-        var kept = found
-        if let found, !isOwner(of: found), found.tags.contains(where: { users.fits($0) }) { kept = nil }
+        var kept = copies.first(where: isOwner) ?? copies.first
+        if let found = kept, !isOwner(of: found), found.tags.contains(where: { rules.users.fits($0) }) { kept = nil }
         var wanted = kept ?? Installation(id: id, platform: .known(body.platform), pushChannel: body.handle)
         wanted.platform = .known(body.platform)
         wanted.pushChannel = body.handle
-        wanted.tags = [user.text] + body.tags
+        // What a back end has set stays.
+        let held = (kept?.tags ?? []).filter(rules.isReserved)
+        wanted.tags = [user.text] + body.tags + held
         wanted.userID = user.form
         if let templates = body.templates { wanted.templates = templates.hubText }
         wanted.isChannelExpired = false

@@ -38,13 +38,13 @@ package struct RegisterRoute: Sendable {
         case .newRegistration:
             let handle = try HandleQuery.read(request.percentDecodedQuery)
             let newID = UUID().uuidString.lowercased()
-            return (Registrar.creating(for: handle, newID: newID, user: user, users: users.pattern), key: handle?.text ?? newID)
+            return (Registrar.creating(for: handle, newID: newID, user: user, rules: rules), key: handle?.text ?? newID)
         case .putRegistration:
             let type = request.headers.single("Content-Type")
             let body = try RegisterBody(reading: request.body, contentType: type, of: user, by: rules)
-            return (Registrar.writing(call.id, body: body, user: user, users: users.pattern), key: call.id)
+            return (Registrar.writing(call.id, body: body, user: user, rules: rules), key: call.id)
         case .deleteRegistration:
-            return (Registrar.removing(call.id, user: user, users: users.pattern), key: call.id)
+            return (Registrar.removing(call.id, user: user, rules: rules), key: call.id)
         case .notify, .secureText: throw APIProblem.notFound
         }
     }

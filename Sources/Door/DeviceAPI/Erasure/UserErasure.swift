@@ -24,7 +24,7 @@ struct UserErasure: Sendable {
     /// Begins with nothing known. `user` is the name as it was given, and `tag` the one of the user's devices.
     init(of user: String, tag: UserTag, at hubs: [String], startedAt: Timestamp) {
         (self.user, self.hubs, self.startedAt) = (user, hubs, startedAt)
-        erasures = hubs.map { _ in DeviceErasure(tag: tag.text, userID: tag.form) }
+        erasures = hubs.map { _ in DeviceErasure(of: DeviceUser(tag)) }
     }
 
     /// The next step at the beginning, and after a wait.

@@ -14,6 +14,8 @@ struct DeviceBody: Sendable, Equatable {
     var user: UserTag?
     /// The tags, each once, without the user's.
     var tags: [String] = []
+    /// The places of a user's tags that are reserved: the device must have them already.
+    var claims: [String: String] = [:]
     var templates = DeviceTemplates()
     /// The moment when the hub forgets it, or nil for never.
     var expiresAt: Timestamp?
@@ -33,11 +35,13 @@ struct DeviceBody: Sendable, Equatable {
         let service = members["platform"].flatMap { reader.platform(at: $0) }
         let form = members["handle"].flatMap { node in service.flatMap { reader.handle(at: node, on: $0) } }
         let user = members["user"].flatMap { reader.user(at: $0) } ?? rights.user
+        let claims = members["tags"].map { reader.claims(at: $0) } ?? [:]
         let tags = members["tags"].map { reader.tags(at: $0, beside: user?.folded) } ?? []
         let templates = members["templates"].map { reader.templates(at: $0, beside: tags.count) }
         let expiry = members["expires_at"].flatMap { reader.expiry(at: $0) }
         guard let platform = service, let handle = form, reader.faults.isEmpty else { throw .invalid(reader.faults) }
         self.init(platform: platform, handle: handle, user: user, tags: tags)
+        self.claims = claims
         self.templates = templates ?? DeviceTemplates()
         expiresAt = expiry
     }

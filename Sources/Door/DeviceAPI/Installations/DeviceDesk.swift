@@ -34,13 +34,13 @@ struct DeviceDesk: Sendable {
         case patch([InstallationChange], result: Installation)
         case remove
         /// Removes another installation that has the handle, unless that has changed meanwhile.
-        case removeDuplicate(id: String)
+        case removeDuplicate(id: String, handle: String, platform: Platform)
         case removeRegistration(id: String, etag: String?)
     }
 
     enum Reply: Sendable, Equatable {
-        /// To `read`, nil when there is none.
-        case installation(Installation?)
+        /// To `read`: what each hub has under the id, the home's first.
+        case installations([Installation])
         /// To `find` and `findRivals`.
         case registrations([DeviceRegistration])
         case done
@@ -76,7 +76,8 @@ struct DeviceDesk: Sendable {
     private var stage = Stage.reading
     private var queue: [Call] = []
     private var current: Call?
-    private var found: Installation?
+    /// What the hubs have under the id. Each copy is judged, since all are written over or removed.
+    private var copies: [Installation] = []
     private var registrations: [DeviceRegistration] = []
     /// The device in its new form.
     private var wanted: Installation?
@@ -87,7 +88,13 @@ struct DeviceDesk: Sendable {
     }
 
     /// The user whose device it is, as far as the call says it.
-    var user: UserTag? { if case .put(let body) = purpose { body.user } else { rights.user } }
+    var user: UserTag? {
+        switch purpose {
+        case .put(let body): body.user
+        case .change(let patch): patch.user ?? rights.user
+        case .show, .remove, .addTag, .removeTag: rights.user
+        }
+    }
 
     /// The first step.
     mutating func start() -> Step {
@@ -106,7 +113,7 @@ struct DeviceDesk: Sendable {
         // It was removed since it was read.
         case (.patch, .failed(let failure)) where failure.cause == .absent: return .end(.refused(.notFound))
         case (_, .failed(let failure)): return .end(.failed(failure))
-        case (.read, .installation(let installation)): found = installation
+        case (.read, .installations(let all)): copies = all
         case (.find, .registrations(let list)), (.findRivals, .registrations(let list)): registrations = list
         case (.write, .done), (.patch, .done), (.remove, .done), (.removeDuplicate, .done),
             (.removeRegistration, .done):
@@ -154,13 +161,14 @@ struct DeviceDesk: Sendable {
 
     /// The calls that remove what else has the handle.
     private mutating func removals() -> [Call] {
-        guard let handle = wanted?.pushChannel else { return [] }
+        guard let wanted, case .known(let platform) = wanted.platform else { return [] }
+        let handle = wanted.pushChannel
         let duplicates = HandleDuplicates(in: registrations, of: handle, beside: id)
         registrations = []
         var calls = duplicates.natives.map { Call.removeRegistration(id: $0.id, etag: $0.etag) }
         for registration in duplicates.installations {
             guard let other = registration.installationID else { continue }
-            calls.append(.removeDuplicate(id: other))
+            calls.append(.removeDuplicate(id: other, handle: handle, platform: platform))
             let owner = DeviceOwner(tags: registration.tags, userID: registration.userID, by: rights.rules.users)
             // Of others a user learns no name.
             let one = Moved(id: other, user: rights.user == nil ? owner?.name : nil)
@@ -176,11 +184,11 @@ extension DeviceDesk {
     /// Decides by what the hubs have under the id.
     private mutating func judge() -> Ending? {
         if case .put(let body) = purpose { return write(body) }
-        guard let found else {
+        guard let found = copies.first else {
             if case .remove = purpose { return .done }
             return .refused(.notFound)
         }
-        guard rights.admit(owner(of: found)) else { return .refused(.notFound) }
+        guard copies.allSatisfy({ rights.admit(owner(of: $0)) }) else { return .refused(.notFound) }
         switch purpose {
         case .addTag(let tag): return changeTags([.addTag(tag)], of: found) { _ in "" }
         case .removeTag(let tag): return changeTags([.removeTag(tag)], of: found) { _ in "" }
@@ -203,15 +211,24 @@ extension DeviceDesk {
     }
 
     private mutating func write(_ body: DeviceBody) -> Ending? {
-        if let found, !mayWrite(body, over: found) { return .refused(.notFound) }
+        guard copies.allSatisfy({ mayWrite(body, over: $0) }) else { return .refused(.notFound) }
         let owner = body.user.map { DeviceOwner($0) }
         // Of another user nothing is kept: tiles have tags and texts of their own.
-        let kept = found.flatMap { self.owner(of: $0)?.folded == owner?.folded ? $0 : nil }
+        let kept = copies.first { self.owner(of: $0)?.folded == owner?.folded }
         var installation = Installation(id: id, platform: .known(body.platform), pushChannel: body.handle)
         (installation.secondaryTiles, installation.pushVariables) = (kept?.secondaryTiles, kept?.pushVariables)
         installation.templates = body.templates.hubText
         installation.expirationTime = body.expiresAt?.text
-        installation.set(tags: body.tags, owner: owner)
+        let held = kept.map(rights.held) ?? []
+        let heldFolded = Set(held.map(UserTag.folded))
+        let unknown = body.claims.filter { !heldFolded.contains(UserTag.folded($0.key)) }.values.sorted()
+        guard unknown.isEmpty else {
+            return .refused(.invalid(unknown.map { RequestFault(.schemaInvalid, at: $0, message: TagRules.reservation) }))
+        }
+        installation.set(tags: body.tags.keeping(held), owner: owner)
+        var draft = DeviceDraft(installation, owner: owner, for: rights)
+        draft.checkCounts()
+        guard draft.faults.isEmpty else { return .refused(.invalid(draft.faults)) }
         wanted = installation
         stage = .finding
         queue = asking { .find(handle: $0, platform: $1) }
@@ -223,16 +240,19 @@ extension DeviceDesk {
         _ changes: [DevicePatch.Change], of found: Installation, at pointer: (Int) -> String
     ) -> Ending? {
         let owner = owner(of: found)
-        var draft = DeviceDraft(found, owner: owner, rules: rights.rules)
+        var draft = DeviceDraft(found, owner: owner, for: rights)
         var calls: [InstallationChange] = []
         for (index, change) in changes.enumerated() {
             let before = draft.tags
             draft.apply(change, at: pointer(index))
-            if case .removeTag(let tag) = change, let old = before.first(where: { UserTag.folded($0) == UserTag.folded(tag) }) {
-                calls.append(.removing(tag: old))
+            // The hub may not show yet that another gateway has added or removed it.
+            switch change {
+            case .removeTag(let tag):
+                let old = before.first { UserTag.folded($0) == UserTag.folded(tag) }
+                calls.append(.removing(tag: old ?? tag))
+            case .addTag(let tag) where UserTag.folded(tag) != owner?.folded && !isKept(tag): calls.append(.adding(tag: tag))
+            default: break
             }
-            // The hub may not show yet that another gateway has removed it.
-            if case .addTag(let tag) = change, UserTag.folded(tag) != owner?.folded { calls.append(.adding(tag: tag)) }
         }
         draft.checkCounts()
         guard draft.faults.isEmpty else { return .refused(.invalid(draft.faults)) }
@@ -241,8 +261,11 @@ extension DeviceDesk {
         return nil
     }
 
+    /// True if a user names a tag that is a back end's to set: it is there, or the draft has refused it.
+    private func isKept(_ tag: String) -> Bool { rights.user != nil && rights.rules.isReserved(tag) }
+
     private mutating func change(_ found: Installation, by patch: DevicePatch) -> Ending? {
-        var draft = DeviceDraft(found, owner: owner(of: found), rules: rights.rules)
+        var draft = DeviceDraft(found, owner: owner(of: found), for: rights)
         for (index, change) in patch.changes.enumerated() { draft.apply(change, at: "/\(index)") }
         draft.checkCounts()
         guard draft.faults.isEmpty else { return .refused(.invalid(draft.faults)) }

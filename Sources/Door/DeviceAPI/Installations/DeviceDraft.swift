@@ -11,10 +11,16 @@ struct DeviceDraft {
     private(set) var faults: [RequestFault] = []
     private var owner: DeviceOwner?
     private let rules: TagRules
+    /// The tags that stay, and the same in lower case.
+    private let held: [String]
+    private let heldFolded: Set<String>
+    private let isUsers: Bool
     private var place = ""
 
-    init(_ installation: Installation, owner: DeviceOwner?, rules: TagRules) {
-        (self.installation, self.owner, self.rules) = (installation, owner, rules)
+    init(_ installation: Installation, owner: DeviceOwner?, for rights: DeviceRights) {
+        (self.installation, self.owner, rules) = (installation, owner, rights.rules)
+        (held, isUsers) = (rights.held(by: installation), rights.user != nil)
+        heldFolded = Set(held.map(UserTag.folded))
         tags = installation.plainTags(beside: owner, of: rules.users)
     }
 
@@ -23,17 +29,18 @@ struct DeviceDraft {
         place = pointer
         switch change {
         case .addTag(let tag):
-            if let fault = rules.fault(of: tag, beside: owner?.folded) { return note(fault) }
+            if let fault = rules.fault(of: tag, beside: owner?.folded, holding: heldFolded) { return note(fault) }
             if !tags.contains(where: { UserTag.folded($0) == UserTag.folded(tag) }), UserTag.folded(tag) != owner?.folded {
                 tags.append(tag)
             }
         case .removeTag(let tag):
             if UserTag.folded(tag) == owner?.folded { return note("The user's tag stays as long as the user.") }
+            if isUsers, rules.isReserved(tag) { return note(TagRules.reservation) }
             tags.removeAll { UserTag.folded($0) == UserTag.folded(tag) }
         case .setTags(let list):
-            let checked = rules.check(list, beside: owner?.folded, at: place + "/value")
+            let checked = rules.check(list, beside: owner?.folded, holding: heldFolded, at: place + "/value")
             for fault in checked.faults { faults.note(fault) }
-            tags = checked.tags
+            tags = checked.tags.keeping(held)
         case .handle(let handle): setHandle(handle.text)
         case .user(let user): owner = user.map { DeviceOwner($0) }
         case .expiry(let moment): installation.expirationTime = moment?.text
@@ -86,6 +93,14 @@ struct DeviceDraft {
 
     private mutating func note(_ message: String, at end: String = "") {
         faults.note(RequestFault(.schemaInvalid, at: place + end, message: message))
+    }
+}
+
+extension [String] {
+    /// The tags, with those of others that are missing.
+    func keeping(_ others: [String]) -> [String] {
+        let own = Set(map(UserTag.folded))
+        return self + others.filter { !own.contains(UserTag.folded($0)) }
     }
 }
 

@@ -54,6 +54,12 @@ struct DevicePatch: Sendable, Equatable {
         guard reader.faults.isEmpty else { throw .invalid(reader.faults) }
     }
 
+    /// The user whose device it becomes, if it becomes another one's.
+    var user: UserTag? {
+        let users = changes.compactMap { change -> UserTag?? in if case .user(let user) = change { user } else { nil } }
+        return users.last ?? nil
+    }
+
     /// True if it does nothing but add and remove tags, which a hub can do by itself.
     var hasTagsAlone: Bool {
         changes.allSatisfy { change in

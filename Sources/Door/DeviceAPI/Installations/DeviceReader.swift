@@ -90,9 +90,17 @@ struct DeviceReader {
             note("Tags must be an array of strings.", at: node)
             return []
         }
-        let checked = rights.rules.check(texts, beside: own, at: document.pointer(to: node))
+        let held = Set(claims(at: node).keys.map(UserTag.folded))
+        let checked = rights.rules.check(texts, beside: own, holding: held, at: document.pointer(to: node))
         for fault in checked.faults { faults.note(fault) }
         return checked.tags
+    }
+
+    /// The reserved tags of a user's list, each with its place: the device may have them, which is not known yet.
+    func claims(at node: JSONDocument.Node) -> [String: String] {
+        guard rights.user != nil, let texts = document.texts(at: node) else { return [:] }
+        let places = texts.enumerated().map { ($1, "\(document.pointer(to: node))/\($0)") }.filter { rights.rules.isReserved($0.0) }
+        return Dictionary(places) { first, _ in first }
     }
 
     mutating func templates(at node: JSONDocument.Node, beside tagCount: Int) -> DeviceTemplates {

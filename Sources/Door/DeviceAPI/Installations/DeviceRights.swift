@@ -1,4 +1,5 @@
 import FanOut
+import HubREST
 
 /// The rights of a caller with regard to devices.
 struct DeviceRights: Sendable {
@@ -13,4 +14,7 @@ struct DeviceRights: Sendable {
 
     /// True if the caller may see and change a device.
     func admit(_ owner: DeviceOwner?) -> Bool { user == nil || owner?.folded == user?.folded }
+
+    /// The tags that stay on a device whatever a user does, because a back end has set them. A back end itself may take them away.
+    func held(by installation: Installation) -> [String] { user == nil ? [] : installation.tags.filter(rules.isReserved) }
 }

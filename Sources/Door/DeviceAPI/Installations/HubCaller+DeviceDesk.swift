@@ -19,15 +19,15 @@ extension HubCaller {
         do throws(RegistrationFailure) {
             switch call {
             case .read:
-                guard case .installation(let found) = try perform(.getInstallation(id: id)) else { return .installation(nil) }
-                return .installation(found)
+                return .installations(try copies(of: id))
             case .find(let handle, let platform): return .registrations(try registrations(of: handle, on: platform))
             case .findRivals(let handle, let platform):
                 return .registrations(try rivals(of: id, handle: handle, on: platform))
             case .write(let installation): _ = try perform(.putInstallation(installation))
             case .patch(let changes, let result): try patch(result, by: changes)
             case .remove: _ = try perform(.deleteInstallation(id: id))
-            case .removeDuplicate(let other): try removeDuplicate(other, of: id)
+            case .removeDuplicate(let other, let handle, let platform):
+                try removeDuplicate(other, of: id, handle: handle, on: platform)
             case .removeRegistration(let id, let etag): _ = try perform(.deleteRegistration(id: id, etag: etag))
             }
             return .done

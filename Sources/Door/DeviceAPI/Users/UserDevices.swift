@@ -49,11 +49,11 @@ struct UserDevices {
         }
     }
 
-    /// The list as the API gives it.
-    var json: [UInt8] {
+    /// The list as the API gives it, with the cursor behind it.
+    func json(next: String?) -> [UInt8] {
         var json = JSONObject()
         json.add("items", array: order.compactMap { name in rows[name].map { object($0, named: name) } })
-        json.add("next", raw: Array("null".utf8))
+        if let next { json.add("next", value: next) } else { json.add("next", raw: Array("null".utf8)) }
         return json.bytes
     }
 

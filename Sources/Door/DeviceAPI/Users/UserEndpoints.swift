@@ -5,7 +5,6 @@ package import GatewayAPI
 import HTTPServing
 import HubREST
 import Keys
-import Synchronization
 
 /// Lists the devices of a user for a back end, and removes them all. Waits for nothing.
 package struct UserEndpoints: Sendable {
@@ -20,8 +19,11 @@ package struct UserEndpoints: Sendable {
         desk = ErasureDesk(log: services.log, now: services.now)
     }
 
-    /// Goes on with erasures that have waited. To be called several times a second.
-    package func tick() { desk.tick() }
+    /// Goes on with erasures that have waited, and forgets devices that were written a minute ago. To be called several times a second.
+    package func tick() {
+        desk.tick()
+        hubs.trimMemory()
+    }
 
     /// Answers those who wait for the end of an erasure, and those who come later at once.
     package func endWaits() { desk.endWaits() }
@@ -32,18 +34,23 @@ package struct UserEndpoints: Sendable {
             // The rows admit keys alone.
             guard case .backEnd(let holder) = call.origin, let user = call.parameters.first else { throw .notFound }
             guard UserName.isAddressable(user) else { throw .invalid(UserName.refusal) }
-            let name = try APIOperation.device(call.operation).row.query(of: call.request)["hub"]
+            let query = try APIOperation.device(call.operation).row.query(of: call.request)
+            let name = query["hub"]
             let candidates = try hubs.candidates(named: name, for: .backEnd(holder.publisher))
             let tag = users.tag(of: user)
             let key = ErasureBook.Key(tenant: holder.publisher.tenant, hub: name, tag: tag.folded)
             switch call.operation {
-            case .listUserInstallations: list(user, tag: tag, at: candidates, for: holder, reply: call.reply)
+            case .listUserInstallations:
+                let devices = UserDevices(of: user, tag: tag, showsHandles: holder.publisher.scopes.contains(.handles))
+                let listing = try UserListing(
+                    devices, of: DeviceUser(tag), at: candidates.map(\.name), from: query["cursor"])
+                list(listing, at: candidates, of: tag, reply: call.reply)
             case .eraseUser:
                 let report = try desk.begin(
                     user, tag: tag, as: key, at: candidates.map { self.hub($0, of: tag) }, for: holder.claimant)
                 let location =
                     "/v1/users/\(PathSegment.text(of: user))/erasure" + (name.map { "?hub=\(PercentEncoding.encoded($0))" } ?? "")
-                try accept(report, as: key, at: location, by: holder, to: call)
+                accept(report, as: key, at: location, by: holder, to: call)
             case .showErasure:
                 guard let report = desk.report(of: key) else { throw .noErasure }
                 call.reply.answer(APIAnswer(status: 200, json: report.json, headers: ["Cache-Control": "no-store"]))
@@ -56,28 +63,32 @@ package struct UserEndpoints: Sendable {
 
     // MARK: Erasures
 
-    /// A hub, whose calls on one installation keep their order with those of others.
+    /// A hub, whose calls on one installation keep their order with those of others. What was written in the last minute is known.
     private func hub(_ hub: DeviceHubs.Hub, of tag: UserTag) -> ErasureHub {
-        ErasureHub(name: hub.name) { call, then in
+        let user = DeviceUser(tag)
+        return ErasureHub(name: hub.name) { call, then in
             var lane = tag.text
             if case .deleteInstallation(let id) = call { lane = id }
             return hub.lanes.put(for: lane) { caller in
-                then(Result { () throws(RegistrationFailure) in try caller.perform(call) })
+                caller.goesByMemory = true
+                then(
+                    Result { () throws(RegistrationFailure) in
+                        try user.perform(call) { (call) throws(RegistrationFailure) in try caller.perform(call) }
+                    })
             }
         }
     }
 
-    /// Answers 202, as soon as the erasure has ended where the caller prefers to wait.
+    /// Answers 202, as soon as the erasure has ended where the caller prefers to wait and its share of answers that wait has room.
     private func accept(
         _ report: ErasureReport, as key: ErasureBook.Key, at location: String, by holder: KeyHolder, to call: DeviceCall
-    ) throws(APIProblem) {
+    ) {
         let headers: HTTPFields = ["Location": location, "Cache-Control": "no-store"]
         let seconds = call.request.headers.preferredWait ?? 0
-        guard seconds > 0, report.endedAt == nil else {
-            return call.reply.answer(APIAnswer(status: 202, json: report.json, headers: headers))
-        }
         let (reply, claimant) = (call.reply, holder.claimant)
-        if let refusal = held.take(for: claimant) { throw refusal.problem(after: 1000) }
+        guard seconds > 0, report.endedAt == nil, held.take(for: claimant) == nil else {
+            return reply.answer(APIAnswer(status: 202, json: report.json, headers: headers))
+        }
         let release = reply.rights.hold(holder)({ reply.answer($0) })
         desk.wait(for: key, seconds: seconds) { [held] report in
             release()
@@ -90,42 +101,27 @@ package struct UserEndpoints: Sendable {
 
     // MARK: The list
 
-    /// Asks all hubs, each on a lane of its own, and answers when the last one has said what it has. The first that fails is the answer.
-    private func list(_ user: String, tag: UserTag, at hubs: [DeviceHubs.Hub], for holder: KeyHolder, reply: Reply) {
-        let showsHandles = holder.publisher.scopes.contains(.handles)
-        let gathered = Gathered(hubs.count)
-        for (place, hub) in hubs.enumerated() {
-            let isPut = hub.lanes.put(for: tag.text) { caller in
-                do throws(RegistrationFailure) {
-                    var found = try caller.registrations(tagged: tag.text)
-                    if let other = try? HubTag.user(tag.form).text { found += try caller.registrations(tagged: other) }
-                    guard let all = gathered.add(found, at: place) else { return }
-                    var devices = UserDevices(of: user, tag: tag, showsHandles: showsHandles)
-                    for (hub, found) in zip(hubs, all) { devices.add(found, at: hub.name) }
-                    reply.answer(APIAnswer(status: 200, json: devices.json, headers: ["Cache-Control": "no-store"]))
-                } catch {
-                    reply.answer(.unlisted(error))
-                }
-            }
-            if !isPut { return reply.answer(APIProblem.overloaded(after: 1000)) }
+    /// Makes the calls of a page, and answers when there is none left. The first that fails is the answer.
+    private func list(_ listing: UserListing, at hubs: [DeviceHubs.Hub], of tag: UserTag, reply: Reply) {
+        guard let (call, hub) = listing.call else {
+            return reply.answer(APIAnswer(status: 200, json: listing.json, headers: ["Cache-Control": "no-store"]))
         }
-    }
-
-    /// The lists of hubs, until all have given theirs.
-    private final class Gathered: Sendable {
-        private let lists: Mutex<[[DeviceRegistration]?]>
-
-        init(_ count: Int) { lists = Mutex(Array(repeating: nil, count: count)) }
-
-        /// Adds what one has said, and returns all of it if it was the last.
-        func add(_ list: [DeviceRegistration], at place: Int) -> [[DeviceRegistration]]? {
-            lists.withLock { lists in
-                lists[place] = list
-                let said = lists.compactMap(\.self)
-                return said.count == lists.count ? said : nil
+        let isPut = hubs[hub].lanes.put(for: tag.text) { caller in
+            var listing = listing
+            do throws(RegistrationFailure) {
+                listing.take(try caller.perform(call))
+            } catch {
+                return reply.answer(.unlisted(error))
             }
+            list(listing, at: hubs, of: tag, reply: reply)
         }
+        if !isPut { reply.answer(APIProblem.overloaded(after: 1000)) }
     }
+}
+
+extension DeviceUser {
+    /// The user of a tag.
+    init(_ tag: UserTag) { self.init(tag: tag.text, userID: tag.form) }
 }
 
 extension APIProblem {

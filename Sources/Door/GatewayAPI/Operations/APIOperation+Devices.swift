@@ -51,10 +51,11 @@ extension APIOperation {
 
     static let listUserInstallationsRow = Row(
         method: "GET", path: "/v1/users/{user}/installations", label: "users.installations",
-        summary: "Lists the devices of a user.", access: .key([.register]), parameters: [userParameter, deviceHubParameter],
+        summary: "Lists the devices of a user.", access: .key([.register]),
+        parameters: [userParameter, deviceHubParameter, cursorParameter],
         answers: [
             Answer(
-                summary: "The devices. One that has no installation has registration_id in place of id.",
+                summary: "A page of the devices. One that has no installation has registration_id in place of id.",
                 content: Content(
                     schema: JSONSchema.object(
                         [("items", JSONSchema.list(of: userInstallation)), ("next", ["type": ["string", "null"]])],

@@ -15,7 +15,8 @@ internal import PushModel
 ///         }
 ///     }
 ///
-/// A hub may show for a while what was removed. So the lists are read again until they are empty twice. It may be repeated at any time.
+/// Its calls are made by ``DeviceUser/perform(_:by:)`` of the same user, which spares what is another's by now. A hub may show for a while
+/// what was removed. So the lists are read again until they are empty twice. It may be repeated at any time.
 public struct DeviceErasure: Sendable {
     /// The next thing to do.
     public enum Step: Sendable, Equatable {
@@ -67,10 +68,10 @@ public struct DeviceErasure: Sendable {
             self = registration.installationID.map(Self.installation) ?? .registration(registration.id)
         }
 
-        var removal: RegistrationCall {
+        func removal(in version: String?) -> RegistrationCall {
             switch self {
             case .installation(let id): .deleteInstallation(id: id)
-            case .registration(let id): .deleteRegistration(id: id, etag: nil)
+            case .registration(let id): .deleteRegistration(id: id, etag: version)
             }
         }
     }
@@ -86,13 +87,13 @@ public struct DeviceErasure: Sendable {
     /// Pages of the lists of one pass. What is behind them is found by the next.
     private static let maximumPages = 1000
 
-    private let tags: [String]
+    private let user: DeviceUser
     /// The call that was asked for last, and that is asked for again after a wait.
     private var call: RegistrationCall?
     private var tries = 0
 
     /// The devices that this pass has yet to remove, the last first.
-    private var queue: [Device] = []
+    private var queue: [(device: Device, version: String?)] = []
     /// The devices that this pass was shown, without those that the hub refuses to remove.
     private var shown: Set<Device> = []
     private var (pass, emptyPasses, pages, tagIndex) = (1, 0, 0, 0)
@@ -106,15 +107,8 @@ public struct DeviceErasure: Sendable {
     private var refused: Set<Device> = []
     private var refusal: RegistrationFailure?
 
-    /// Begins with nothing known.
-    ///
-    /// - Parameters:
-    ///   - tag: The user's tag, such as `username:alice`.
-    ///   - userID: The user of `$UserId:{…}`, that is, the tag's form.
-    public init(tag: String, userID: String) {
-        let other = try? HubTag.user(userID).text
-        tags = [tag] + (other.map { [$0] } ?? [])
-    }
+    /// Begins with nothing known of a user's devices.
+    public init(of user: DeviceUser) { self.user = user }
 
     /// The progress.
     public var progress: Progress {
@@ -124,18 +118,19 @@ public struct DeviceErasure: Sendable {
         return progress
     }
 
-    private var hasEnded: Bool { pass > Self.maximumPasses }
+    /// One pass more is made where the last one was the first with empty lists.
+    private var hasEnded: Bool { pass > Self.maximumPasses && !shown.isEmpty }
 
     /// The next step at the beginning, and after a wait.
     public mutating func next() -> Step {
         if let call { return .ask(call) }
         if let next = queue.popLast() {
-            device = next
-            return ask(next.removal)
+            device = next.device
+            return ask(next.device.removal(in: next.version))
         }
         device = nil
-        guard tagIndex < tags.count else { return endPass() }
-        return ask(.listTagged(tag: tags[tagIndex], count: 100, token: token))
+        guard tagIndex < user.tags.count else { return endPass() }
+        return ask(.listTagged(tag: user.tags[tagIndex], count: 100, token: token))
     }
 
     /// The next step after the hub's reply to the call of the step before.
@@ -145,6 +140,13 @@ public struct DeviceErasure: Sendable {
         case .success(.page(let page)) where device == nil:
             guard take(page) else {
                 return .end(.failed(RegistrationFailure(.unreadable(.unexpected("Tags")), code: .responseInvalid)))
+            }
+        case .success(.installation):
+            // Another user has it by now, and the lists do not show that yet.
+            if let device {
+                shown.remove(device)
+                found.remove(device)
+                removed[device] = nil
             }
         case .success:
             if let device { removed[device] = pass } else { tagIndex += 1 }
@@ -161,12 +163,13 @@ public struct DeviceErasure: Sendable {
 
     /// Takes the devices of a page. False for a page with anything else: what lists too much would have too much removed.
     private mutating func take(_ page: RegistrationPage) -> Bool {
-        let tag = UserTag.folded(tags[tagIndex])
-        guard page.registrations.allSatisfy({ $0.tags.contains { UserTag.folded($0) == tag } }) else { return false }
-        for device in page.registrations.map(Device.init) where !refused.contains(device) && shown.insert(device).inserted {
+        guard page.registrations.allSatisfy({ $0.hasTag(user.tags[tagIndex]) }) else { return false }
+        for registration in page.registrations {
+            let device = Device(registration)
+            guard !refused.contains(device), shown.insert(device).inserted else { continue }
             found.insert(device)
             // A hub is late with the removals of the pass before. An older one was registered again, or forgotten by the hub.
-            if removed[device].map({ $0 < pass - 1 }) ?? true { queue.append(device) }
+            if removed[device].map({ $0 < pass - 1 }) ?? true { queue.append((device, registration.etag)) }
         }
         pages += 1
         let next = page.next == token || pages > Self.maximumPages ? nil : page.next
@@ -180,7 +183,7 @@ public struct DeviceErasure: Sendable {
         if emptyPasses == 2 { return .end(ofEmptyLists) }
         let wait: Int64 = shown.isEmpty ? 1000 : min(500 << Int64(pass - 1), 15_000)
         pass += 1
-        guard !hasEnded else { return .end(shown.isEmpty ? ofEmptyLists : .stillShown) }
+        guard !hasEnded else { return .end(.stillShown) }
         (shown, tagIndex, pages, token) = ([], 0, 0, nil)
         return .wait(wait)
     }
@@ -197,10 +200,15 @@ public struct DeviceErasure: Sendable {
         guard let device, failure.cause == .unusable || [400, 405, 412, 422].contains(failure.status) else {
             return .end(.failed(failure))
         }
+        (call, tries) = (nil, 0)
+        // A registration that was changed since is judged again in the next pass.
+        if failure.status == 412 {
+            found.remove(device)
+            return next()
+        }
         refused.insert(device)
         shown.remove(device)
         refusal = refusal ?? failure
-        (call, tries) = (nil, 0)
         return next()
     }
 }
@@ -221,7 +229,10 @@ extension DeviceErasure {
             switch step {
             case .ask(let call):
                 guard wait(0) else { return .stopped }
-                step = next(after: Result { () throws(RegistrationFailure) in try client.perform(call) })
+                step = next(
+                    after: Result { () throws(RegistrationFailure) in
+                        try user.perform(call) { (call) throws(RegistrationFailure) in try client.perform(call) }
+                    })
                 note(progress)
             case .wait(let milliseconds):
                 guard wait(milliseconds) else { return .stopped }

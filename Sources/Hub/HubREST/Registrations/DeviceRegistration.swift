@@ -1,4 +1,5 @@
 public import Basics
+internal import FanOut
 public import PushModel
 
 /// One registration of a handle, as the hub lists it (page HubProtocol, "Registrations").
@@ -40,6 +41,15 @@ public struct DeviceRegistration: Sendable, Equatable {
 
     /// True if it is a template's.
     public var isTemplate: Bool { kind != .native }
+
+    /// True if it has a tag. Case does not matter.
+    ///
+    /// - Parameter tag: The tag.
+    /// - Returns: Whether it has it.
+    public func hasTag(_ tag: String) -> Bool {
+        let tag = UserTag.folded(tag)
+        return tags.contains { UserTag.folded($0) == tag }
+    }
 
     /// The installation that it stands for, from its tag `$InstallationId:{…}`, or nil for a registration that was made as such.
     public var installationID: String? { reserved("$installationid:{") }

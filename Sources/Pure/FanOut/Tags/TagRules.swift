@@ -43,13 +43,14 @@ public struct TagRules: Sendable, Equatable {
     /// - Parameters:
     ///   - tags: The list.
     ///   - own: The user's tag in lower case, which is tolerated, or nil for none.
+    ///   - held: Reserved tags in lower case that the device has, or may have: they are allowed.
     ///   - pointer: The JSON Pointer of the list.
     /// - Returns: What is left, and every fault.
-    public func check(_ tags: [String], beside own: String?, at pointer: String) -> Checked {
+    public func check(_ tags: [String], beside own: String?, holding held: Set<String> = [], at pointer: String) -> Checked {
         var checked = Checked()
         var seen = Set([own].compactMap(\.self))
         for (index, tag) in tags.enumerated() {
-            if let fault = fault(of: tag, beside: own) {
+            if let fault = fault(of: tag, beside: own, holding: held) {
                 checked.faults.append(RequestFault(.tagExpressionInvalid, at: "\(pointer)/\(index)", message: fault))
                 // A hostile list may be wrong in a thousand places; the first ones tell enough.
                 if checked.faults.count == Self.maximumFaults { break }
@@ -67,15 +68,23 @@ public struct TagRules: Sendable, Equatable {
 
     private static let maximumFaults = 32
 
+    /// The reason for refusing a reserved tag.
+    public static let reservation = "This tag is reserved."
+
+    /// True if back ends alone may set a tag and take it away. Users' tags are none of these.
+    public func isReserved(_ tag: String) -> Bool {
+        let folded = UserTag.folded(tag)
+        return folded.hasPrefix("from:") || reserved.contains(folded)
+    }
+
     /// The reason for refusing a tag, which is not repeated, or nil for one that is allowed, as a user's own is.
-    public func fault(of tag: String, beside own: String?) -> String? {
+    public func fault(of tag: String, beside own: String?, holding held: Set<String> = []) -> String? {
         if tag.utf8.first == UInt8(ascii: "$") { return "A tag that begins with '$' is made by the hub alone." }
         do throws(HubTag.Problem) {
             let folded = try HubTag(tag).folded
             if folded == own { return nil }
             if users.fits(folded) { return "This tag names a user; the gateway alone sets it, by who is logged in." }
-            if folded.hasPrefix("from:") || reserved.contains(folded) { return "This tag is reserved." }
-            return nil
+            return isReserved(folded) && !held.contains(folded) ? Self.reservation : nil
         } catch {
             let sentence = error.description
             return "\(sentence.prefix(1).uppercased())\(sentence.dropFirst())."

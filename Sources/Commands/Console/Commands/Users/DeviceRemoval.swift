@@ -67,7 +67,7 @@ struct DeviceRemoval {
         var table = Table(["NAME", "STATE", "HUB", .number("FOUND"), .number("REMOVED"), .number("LEFT"), "PROBLEM"])
         var isDone = true
         for hub in hubs {
-            var erasure = DeviceErasure(tag: tag.text, userID: tag.form)
+            var erasure = DeviceErasure(of: DeviceUser(tag: tag.text, userID: tag.form))
             var progress = ProgressPace(invocation.streams)
             let ending = erasure.run(by: hub.client, wait: wait) { sum in
                 progress.show { "\(sum.removed) of \(sum.found) devices removed from \(hub.name)" }
