@@ -128,6 +128,8 @@ class Town:
             for name in "PUSHFAN_HUB_NAME", "PUSHFAN_HUB_CONNECTION_STRING":
                 del self.stage.environment[name]
             self.write()
+            # A gateway starts with the keys that there are.
+            self.stage.make_key("--scope", "register")
             for name in "alice", "bob":
                 self.stage.command("users", "set", name, "--file", folder / "users", input=f"{PASSWORD}\n")
         except BaseException:
