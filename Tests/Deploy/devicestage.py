@@ -19,6 +19,20 @@ from web import ask, ask_all
 ISSUER, AUDIENCE = "https://login.example/", "pushfan"
 PASSWORD = "a-password-of-the-test"
 SIXTY_FOUR = (1 << 64) - 1
+# What no program may tell: the handles that any caller has sent, and the users whose devices were to be erased.
+HANDLES, ERASED = set(), set()
+
+
+def handles_in(said, is_one=False):
+    """The texts of the handles in the body of a call."""
+    if isinstance(said, str):
+        return {said} if is_one else set()
+    if isinstance(said, dict):
+        found = (handles_in(value, is_one or name.lower() == "handle" or name == "value" and said.get("path") == "/handle")
+                 for name, value in said.items())
+    else:
+        found = (handles_in(value, is_one) for value in said) if isinstance(said, list) else ()
+    return set().union(*found)
 
 
 class API:
@@ -28,12 +42,16 @@ class API:
         self.base, self.authorization = base, authorization
 
     def ask(self, path, body=None, method=None, **headers):
+        HANDLES.update(handles_in(body))
+        if method == "DELETE" and (found := re.fullmatch("/v1/users/([^/?]+)", path)):
+            ERASED.add(found[1])
         return ask(f"{self.base}{path}", body, method, Authorization=self.authorization, **headers)
 
     def put(self, name, query="", **members):
         return self.ask(f"/v1/installations/{name}{query}", members, "PUT")
 
     def patch(self, name, *operations):
+        HANDLES.update(handles_in(list(operations)))
         return self.ask(f"/v1/installations/{name}", json.dumps(operations), "PATCH", Content_Type="application/json-patch+json")
 
     def get(self, name, **headers):
@@ -67,6 +85,7 @@ class Hub:
 
     def register(self, handle, *tags):
         """Makes a registration, as back ends did before there were installations. Returns its id."""
+        HANDLES.add(handle)
         space = "http://schemas.microsoft.com/netservices/2010/10/servicebus/connect"
         body = (f'<?xml version="1.0" encoding="utf-8"?><entry xmlns="http://www.w3.org/2005/Atom"><content type="application/xml">'
                 f'<AppleRegistrationDescription xmlns="{space}"><Tags>{",".join(tags)}</Tags><DeviceToken>{handle}</DeviceToken>'
@@ -81,6 +100,11 @@ class Hub:
 
     def arm(self, fault):
         assert ask(f"{self.address}/faults", fault).status == 200, fault
+
+    @property
+    def struck(self):
+        """How often the faults have struck."""
+        return sum(entry["struck"] for entry in ask(f"{self.address}/faults").json)
 
     def disarm(self):
         ask(f"{self.address}/faults", method="DELETE")
@@ -99,11 +123,13 @@ class Town:
                 "hubs": {"east": {"name": "hub", "connection_string": self.stage.hub.connection},
                          "west": {"name": "west", "connection_string": second.connection}},
                 "spreads": {"crowd": ["east", "west"]}, "default_hub": "crowd",
-                "gateway": {"users_file": str(folder / "users")},
+                "gateway": {"users_file": str(folder / "users"), "reserved_tags": "staff"},
             }
             for name in "PUSHFAN_HUB_NAME", "PUSHFAN_HUB_CONNECTION_STRING":
                 del self.stage.environment[name]
             self.write()
+            # A gateway starts with the keys that there are.
+            self.stage.make_key("--scope", "register")
             for name in "alice", "bob":
                 self.stage.command("users", "set", name, "--file", folder / "users", input=f"{PASSWORD}\n")
         except BaseException:

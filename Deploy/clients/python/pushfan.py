@@ -56,8 +56,9 @@ class Pushfan:
         return answer
 
     def publish_batch(self, requests: Sequence[Mapping[str, Any]], idempotency_key: Optional[str] = None) -> List[JSON]:
-        """Publishes up to 1,000 requests, and repeats those alone that Kafka did not take. Returns what became of each, in their order: with
-        `status` 202 it is published, else there are `code`, `detail` and `retry`. One without an `id` gets it from the key and its place."""
+        """Publishes up to 1,000 requests, and repeats those alone that Kafka did not take. Returns what was last said of each, in their order:
+        `status` 202 where it is published, else `code`, `detail` and `retry`. Where nothing was said of any it raises a Problem. One without
+        an `id` gets it from the key and its place."""
         key, end = idempotency_key or str(uuid.uuid4()), time.monotonic() + self.patience
         made = [{"id": "k" + hashlib.sha256(f"{key}/{n}".encode()).hexdigest()[:32], **one} for n, one in enumerate(requests)]
         found: List[JSON] = [{"index": n, "status": 0, "code": "no_answer", "retry": "same_key"} for n in range(len(made))]
@@ -67,7 +68,9 @@ class Pushfan:
                 body, _ = self._call("POST", "/v1/requests:batch", {"items": list}, {"requests": [made[n] for n in left]}, fields, end=end)
             except Problem as problem:
                 if not isinstance(problem.body.get("items"), list):  # else each has a verdict of its own
-                    raise
+                    if fields:
+                        raise
+                    break
                 body = problem.body
             for n, item in zip(left, body["items"]):
                 found[n] = {**item, "index": n} if isinstance(item, dict) else found[n]
@@ -95,15 +98,14 @@ class Pushfan:
         while True:
             place = {"after": cursor, "wait": wait} if cursor else {"since": since} if since else {}
             page, _ = self._call("GET", "/v1/results?" + urllib.parse.urlencode({**query, **place}), {"results": list, "cursor": str}, wait=wait)
-            cursor = page["cursor"]
-            yield page["results"], page["cursor"]
+            yield page["results"], (cursor := page["cursor"])
 
     def _call(self, method: str, path: str, needed: Dict[str, type], body: Optional[Mapping[str, Any]] = None,
               fields: Optional[Dict[str, str]] = None, wait: float = 0, end: Optional[float] = None) -> Tuple[JSON, Mapping[str, str]]:
         """Makes a call until it is certain what became of it: until a refusal, or an answer with the members that are needed."""
-        data, pause, end = None if body is None else json.dumps(body).encode(), 1.0, end or time.monotonic() + self.patience
+        data, pause, end = None if body is None else json.dumps(body).encode(), 0.5, end or time.monotonic() + self.patience
         while True:
-            is_kept, after = str(os.getpid()) in self._own.__dict__, ""
+            is_kept, after, pause = str(os.getpid()) in self._own.__dict__, "", min(2 * pause, 30)
             try:
                 status, headers, answer = self._exchange(method, path, data, fields or {}, self.timeout + wait)
                 if 200 <= status < 300:
@@ -119,24 +121,23 @@ class Pushfan:
             if problem.retry == "never" or time.monotonic() + delay > end:
                 raise problem
             time.sleep(delay)
-            pause = min(2 * pause, 30)
 
     def _exchange(self, method: str, path: str, data: Optional[bytes], fields: Dict[str, str], seconds: float) -> Tuple[int, Any, JSON]:
         connection = self._own.__dict__.pop(str(os.getpid()), None) or self._open()  # After a fork the other one is the parent's.
 
-        def cut() -> None:  # The time-out of a socket begins again with each byte.
+        def cut() -> None:  # The time-out of a socket begins again with each byte, and the connection has none behind a `Connection: close`.
             with contextlib.suppress(OSError, TypeError):
-                socket.socket.shutdown(connection.sock, socket.SHUT_RDWR)
-        cutting, text, said = threading.Timer(seconds, cut), bytearray(), None
+                socket.socket.shutdown(sock or connection.sock, socket.SHUT_RDWR)
+        cutting, text, said, sock, last = threading.Timer(seconds, cut), bytearray(), None, connection.sock, time.monotonic() + seconds
         cutting.daemon = True
         cutting.start()
         try:
             connection.request(method, self._prefix + path, data, {**self._fields, **fields})
-            connection.sock.settimeout(seconds)
+            (sock := connection.sock).settimeout(seconds)
             answer = connection.getresponse()
             while len(text) <= LARGEST and (piece := answer.read(1 << 16)):
                 text += piece
-            if answer.length or not answer.isclosed():
+            if answer.length or not answer.isclosed() or time.monotonic() > last:
                 raise http.client.HTTPException("the answer is cut off, or too large")
         except BaseException:
             connection.close()
