@@ -114,7 +114,8 @@ package final class DeviceMemory: Sendable {
         hasher.combine(installation.userID)
         hasher.combine(DeviceTemplates(installation.templates).json)
         // Hubs leave out the zone.
-        hasher.combine(installation.expirationTime.map { (Timestamp($0.utf8Span.span) ?? Timestamp("\($0)Z".utf8Span.span))?.text ?? $0 })
+        let end = installation.expirationTime
+        hasher.combine(end.map { (Timestamp($0.utf8Span.span) ?? Timestamp("\($0)Z".utf8Span.span))?.text ?? $0 })
         return hasher.finalize()
     }
 

@@ -127,10 +127,11 @@ package final class HubCaller {
         guard seats[reach.home].memory.mayRemove(other, for: id, at: names) else { return }
         for hub in hubs(of: other) {
             let line = try line(hub)
-            if case .installation(let theirs)? = try? line.perform(.getInstallation(id: other)),
-                DeviceToken.identity(of: theirs.pushChannel, on: platform) != DeviceToken.identity(of: handle, on: platform)
-            { continue }
-            _ = try line.perform(.deleteInstallation(id: other))
+            var theirs = handle
+            if case .installation(let found)? = try? line.perform(.getInstallation(id: other)) { theirs = found.pushChannel }
+            if DeviceToken.identity(of: theirs, on: platform) == DeviceToken.identity(of: handle, on: platform) {
+                _ = try line.perform(.deleteInstallation(id: other))
+            }
         }
     }
 

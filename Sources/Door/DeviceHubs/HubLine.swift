@@ -35,7 +35,7 @@ final class HubLine {
             let known = goesByMemory ? seat.memory.installation(id, at: seat.name, showing: found) : found
             return known.map { .installation($0) } ?? .absent
         case .deleteInstallation(let id):
-            // What cannot be read is removed all the same.
+            // One that cannot be read is removed all the same.
             if shown[id] == nil { _ = try? read(id) }
             let reply = try ask(call)
             seat.memory.note(call, at: seat.name, over: shown[id])
@@ -64,7 +64,7 @@ final class HubLine {
         }
     }
 
-    /// What the hub shows under an id.
+    /// The installation that the hub shows under an id, or nil for none.
     private func read(_ id: String) throws(RegistrationFailure) -> Installation? {
         var found: Installation?
         if case .installation(let installation) = try ask(.getInstallation(id: id)) { found = installation }

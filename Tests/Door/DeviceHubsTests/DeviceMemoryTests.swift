@@ -105,7 +105,7 @@ struct DeviceMemoryTests {
         #expect(!memory.mayRemove("a", for: "b", at: ["main"]))
     }
 
-    /// What the hub had before the second write, what it shows then, and whose word counts.
+    /// The memory is of use while a hub is behind, and no longer.
     @Test func theHubsWordCountsOnceItShowsSomethingElse() {
         let (old, new, other) = (device("a", "h"), device("a", "h", tags: ["t"]), device("a", "h", tags: ["u"]))
         let written = memory()

@@ -81,9 +81,9 @@ import Testing
                 let shown = try gateway.ask("GET", id, as: user)
                 let own = devices[id].flatMap { $0.user == user ? $0 : nil }
                 try #require(shown.status == (own == nil ? 404 : 200), "\(id): \(shown.text)")
-                if let own {
-                    #expect(shown.text.contains(#""handle":"\#(own.handle)""#) && shown.text.contains(#""tags":\#(list(own.tags))"#))
-                }
+                guard let own else { continue }
+                let words = [#""handle":"\#(own.handle)""#, #""tags":\#(list(own.tags))"#]
+                #expect(words.allSatisfy { shown.text.contains($0) }, "\(shown.text)")
             }
         }
         for (home, user) in Self.users.enumerated() {

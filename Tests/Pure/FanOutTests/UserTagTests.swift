@@ -157,6 +157,14 @@ struct TagRulesTests {
         #expect(pointers(["ok", tag]) == ["/Tags/1"])
     }
 
+    @Test func reservedTagsThatADeviceHoldsAreAllowed() {
+        let tags = ["ADMINS", "news", "from:x", "beta:internal", "username:bob"]
+        let held: Set<String> = ["admins", "from:x", "username:bob"]
+        let checked = rules.check(tags, beside: alice.folded, holding: held, at: "/tags")
+        #expect(checked.tags == ["ADMINS", "news", "from:x"] && checked.faults.map(\.pointer) == ["/tags/3", "/tags/4"])
+        #expect(tags.filter(rules.isReserved) == ["ADMINS", "from:x", "beta:internal"])
+    }
+
     @Test func fiftyNineTagsAreAllowedBesideTheUsers() {
         let tags = (0..<59).map { "t\($0)" }
         #expect(rules.check(tags + ["t1", "username:alice"], of: alice, at: "/Tags").faults.isEmpty)

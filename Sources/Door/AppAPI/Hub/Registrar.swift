@@ -71,7 +71,7 @@ package struct Registrar: Sendable {
     private let purpose: Purpose
     private let user: UserTag
     private let rules: TagRules
-    /// What the hubs have under the id, once it was read. Each copy is judged, since all are written over or removed.
+    /// The copies that the hubs have under the id, once it was read. Each copy is judged, since all are written over or removed.
     private var copies: [Installation] = []
     /// The calls that are left, once it is decided how it ends.
     private var left: [Call] = []
@@ -181,7 +181,7 @@ extension Registrar {
         installation.tags.contains { UserTag.isSame($0, as: user) }
     }
 
-    /// Whether the user may write over what has the id: the user has it, or holds the device that has it.
+    /// True if the user may write over what has the id: the user has it, or holds the device that has it.
     private func mayWrite(_ body: RegisterBody, over installation: Installation) -> Bool {
         if isOwner(of: installation) { return true }
         let theirs = installation.knownPlatform ?? body.platform
@@ -196,7 +196,7 @@ extension Registrar {
         var wanted = kept ?? Installation(id: id, platform: .known(body.platform), pushChannel: body.handle)
         wanted.platform = .known(body.platform)
         wanted.pushChannel = body.handle
-        // What a back end has set stays.
+        // The tags that a back end has set stay.
         let held = (kept?.tags ?? []).filter(rules.isReserved)
         wanted.tags = [user.text] + body.tags + held
         wanted.userID = user.form

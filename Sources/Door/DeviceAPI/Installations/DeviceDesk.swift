@@ -76,7 +76,7 @@ struct DeviceDesk: Sendable {
     private var stage = Stage.reading
     private var queue: [Call] = []
     private var current: Call?
-    /// What the hubs have under the id. Each copy is judged, since all are written over or removed.
+    /// The copies that the hubs have under the id. Each copy is judged, since all are written over or removed.
     private var copies: [Installation] = []
     private var registrations: [DeviceRegistration] = []
     /// The device in its new form.

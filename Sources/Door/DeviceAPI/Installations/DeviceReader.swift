@@ -99,7 +99,8 @@ struct DeviceReader {
     /// The reserved tags of a user's list, each with its place: the device may have them, which is not known yet.
     func claims(at node: JSONDocument.Node) -> [String: String] {
         guard rights.user != nil, let texts = document.texts(at: node) else { return [:] }
-        let places = texts.enumerated().map { ($1, "\(document.pointer(to: node))/\($0)") }.filter { rights.rules.isReserved($0.0) }
+        let pointer = document.pointer(to: node)
+        let places = texts.enumerated().filter { rights.rules.isReserved($1) }.map { ($1, "\(pointer)/\($0)") }
         return Dictionary(places) { first, _ in first }
     }
 
