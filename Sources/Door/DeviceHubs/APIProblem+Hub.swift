@@ -11,7 +11,8 @@ extension APIProblem {
     /// - 429, or the status that stands for it, when the hub has too much to do: it answered 429, 503 or 409, or the gateway keeps its pace.
     ///   `Retry-After` is the hub's.
     /// - 500 when the call could not be made at all.
-    /// - 400 for an id or a handle that no hub can have, and 404 for a device that is not there.
+    /// - 400 for an id or a handle that no hub can have, and where the hub says 400, as to a template that it cannot read.
+    /// - 404 for a device that is not there.
     /// - 502 for all else: it cannot be reached, refuses the key, or its answer cannot be understood.
     package init(_ failure: RegistrationFailure, whenThrottled throttled: Int = 429) {
         let retry: Retry = failure.isWorthRetrying ? .safe : .never
@@ -27,6 +28,9 @@ extension APIProblem {
             let code: ErrorCode = throttled == 429 ? .hubThrottled : failure.code
             self.init(throttled, code: code, detail: "The hub has too much to do: \(failure).", retry: .safe)
             retryAfter = failure.retryAfter ?? Self.usualWait
+        case .refused where failure.status == 400:
+            self.init(
+                400, code: failure.code, detail: "The hub takes no such device, template or tag: \(failure).", retry: .never)
         case .refused, .unanswered, .unreadable:
             self.init(502, code: failure.code, detail: "The hub has not done it: \(failure).", retry: retry)
         }

@@ -46,11 +46,12 @@ struct UserDevicesTests {
             registration("1-2-3", .fcmv1, tags: ["USERNAME:Alice"]),
             registration("1-2-4", nil, handle: nil, tags: ["username:alice"]),
         ]
+        let text = try list([("eu", found)])
         #expect(
-            try list([("eu", found)])
+            text
                 == #"{"items":[{"registration_id":"1-2-3","platform":"fcmv1","handle":"62bc","user":"alice","tags":[],"template_names":[],"hub":"eu"},"#
-                + #"{"registration_id":"1-2-4","platform":"other","user":"alice","tags":[],"template_names":[],"hub":"eu"}],"next":null}"#
-        )
+                + #"{"registration_id":"1-2-4","platform":"other","user":"alice","tags":[],"template_names":[],"hub":"eu"}],"next":null}"#,
+            "\(text)")
     }
 
     @Test func theSameIDAtTwoHubsIsTwoDevices() throws {

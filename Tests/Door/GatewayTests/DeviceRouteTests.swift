@@ -11,6 +11,9 @@ import Testing
 @Suite(.tags(.threads)) struct DeviceRouteTests {
     private static let backEnd = bearer("backend0")
 
+    /// The text of a template, in JSON.
+    private static let text = #"{\"message\":{\"data\":{\"m\":\"$(m)\"}}}"#
+
     private static func bearer(_ id: String) -> String {
         "Authorization: Bearer pf_\(id)_CANARYkey0123456789abcdefghijklmnopqrstuvwx"
     }
@@ -47,7 +50,9 @@ import Testing
     @Test func aDeviceLivesFromItsFirstCallToItsLast() throws {
         let gateway = try gateway()
         defer { gateway.stop() }
-        let device = #"{"platform":"fcmv1","handle":"h1","user":"carol","tags":["World"],"templates":{"t":{"body":"$(m)"}}}"#
+        let device =
+            #"{"platform":"fcmv1","handle":"h1","user":"carol","tags":["World"],"#
+            + #""templates":{"t":{"body":\#(Self.text)}}}"#
         let put = try ask(gateway, "PUT", "a", body: device)
         #expect(put.status == 200 && put.text.contains(#""user":"carol""#) && !put.text.contains("h1"))
         let shown = try ask(gateway, "GET", "a", Self.bearer("handes00"))
@@ -110,9 +115,11 @@ import Testing
     @Test func whatAnAppRegistersIsShownToABackEnd() throws {
         let gateway = try gateway()
         defer { gateway.stop() }
-        let body = #"{"Platform":"fcm","Handle":"h1","Templates":{"t":{"body":"$(m)"}}}"#
+        let body = #"{"Platform":"fcm","Handle":"h1","Templates":{"t":{"body":\#(Self.text)}}}"#
         #expect(try gateway.ask("PUT", "/api/register/a", as: "carol", body: body).status == 200)
         let shown = try ask(gateway, "GET", "a")
-        #expect(shown.status == 200 && shown.text.contains(#""templates":{"t":{"body":"$(m)","tags":[]}}"#))
+        #expect(
+            shown.status == 200 && shown.text.contains(#""templates":{"t":{"body":\#(Self.text),"tags":[]}}"#),
+            "\(shown)")
     }
 }

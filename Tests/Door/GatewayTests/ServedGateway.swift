@@ -22,16 +22,18 @@ final class ServedGateway {
     let hub: EmulatedHub
     /// Nil for brokers that are away.
     let cluster: MockCluster?
-    let services = TestServices()
+    let services: TestServices
     let service: GatewayService
     let configuration: GatewayConfiguration
     let port: Int
 
     /// Starts it, and waits until it is ready for what it has. `connections` is the number for the shares of held answers.
     init(
-        hasKafka: Bool = true, connections: Int? = nil, _ change: (inout GatewayConfiguration) -> Void = { _ in },
+        hasKafka: Bool = true, runsByItself: Bool = false, connections: Int? = nil,
+        _ change: (inout GatewayConfiguration) -> Void = { _ in },
         checkBatch: @escaping BatchCheck = { _, _ in .allowed }, checkKey: @escaping KeyCheck = ServedGateway.checkKey
     ) throws {
+        services = TestServices(runsByItself: runsByItself)
         var emulator = HubEmulatorConfiguration()
         emulator.listen = "127.0.0.1:0"
         let hub = try EmulatedHub(emulator)

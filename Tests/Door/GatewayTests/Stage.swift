@@ -44,12 +44,13 @@ struct TestServices {
     let clock: TestClock
     let log: LogLines
 
-    init() {
+    /// By a clock that is moved by hand, or the one that runs.
+    init(runsByItself: Bool = false) {
         let (clock, log) = (TestClock(), LogLines())
         let metrics = GatewayMetrics(build: BuildFacts(version: "1", swift: "6")) { ProcessReadings() }
         var services = GatewayServices(
             metrics: metrics, log: Log(format: .json, level: .debug, now: { 0 }, sink: { log.add($0) }), health: Health())
-        services.now = { clock.now }
+        if !runsByItself { services.now = { clock.now } }
         self.services = services
         self.clock = clock
         self.log = log

@@ -26,7 +26,7 @@ import Testing
             guard parts.count == 3, let publisher = Self.keys[String(parts[1])] else { return .refused }
             return .signedIn(publisher)
         }
-        return try ServedGateway(hasKafka: false, connections: connections, checkKey: checkKey)
+        return try ServedGateway(hasKafka: false, runsByItself: true, connections: connections, checkKey: checkKey)
     }
 
     private func ask(

@@ -47,7 +47,7 @@ struct TokenFuzzTests {
         let set = Array(#"{"keys":[{"kty":"RSA","n":"\#(modulus)","e":"AQAB","kid":"a","use":"sig"},{"kty":"EC"}]}"#.utf8)
         for _ in 0..<500 {
             guard let keys = try? KeySet(mutated(set, with: &random)) else { continue }
-            #expect(!keys.keys.isEmpty)
+            #expect(keys.keys.count <= 2)
         }
     }
 }

@@ -94,6 +94,8 @@ public struct DeviceErasure: Sendable {
 
     /// The devices that this pass has yet to remove, the last first.
     private var queue: [(device: Device, version: String?)] = []
+    /// The devices that this pass has found to be another user's by now.
+    private var spared: Set<Device> = []
     /// The devices that this pass was shown, without those that the hub refuses to remove.
     private var shown: Set<Device> = []
     private var (pass, emptyPasses, pages, tagIndex) = (1, 0, 0, 0)
@@ -145,6 +147,7 @@ public struct DeviceErasure: Sendable {
             // Another user has it by now, and the lists do not show that yet.
             if let device {
                 shown.remove(device)
+                spared.insert(device)
                 found.remove(device)
                 removed[device] = nil
             }
@@ -166,7 +169,7 @@ public struct DeviceErasure: Sendable {
         guard page.registrations.allSatisfy({ $0.hasTag(user.tags[tagIndex]) }) else { return false }
         for registration in page.registrations {
             let device = Device(registration)
-            guard !refused.contains(device), shown.insert(device).inserted else { continue }
+            guard !refused.contains(device), !spared.contains(device), shown.insert(device).inserted else { continue }
             found.insert(device)
             // A hub is late with the removals of the pass before. An older one was registered again, or forgotten by the hub.
             if removed[device].map({ $0 < pass - 1 }) ?? true { queue.append((device, registration.etag)) }
@@ -184,7 +187,7 @@ public struct DeviceErasure: Sendable {
         let wait: Int64 = shown.isEmpty ? 1000 : min(500 << Int64(pass - 1), 15_000)
         pass += 1
         guard !hasEnded else { return .end(.stillShown) }
-        (shown, tagIndex, pages, token) = ([], 0, 0, nil)
+        (shown, spared, tagIndex, pages, token) = ([], [], 0, 0, nil)
         return .wait(wait)
     }
 
