@@ -49,8 +49,8 @@ struct UserDevicesTests {
         let text = try list([("eu", found)])
         #expect(
             text
-                == #"{"items":[{"registration_id":"1-2-3","platform":"fcmv1","handle":"62bc","user":"alice","tags":[],"template_names":[],"hub":"eu"},"#
-                + #"{"registration_id":"1-2-4","platform":"other","user":"alice","tags":[],"template_names":[],"hub":"eu"}],"next":null}"#,
+                == #"{"items":[{"registration_id":"1-2-3","platform":"fcmv1","handle":"62bc","user":"alice","hub":"eu"},"#
+                + #"{"registration_id":"1-2-4","platform":"other","user":"alice","hub":"eu"}],"next":null}"#,
             "\(text)")
     }
 

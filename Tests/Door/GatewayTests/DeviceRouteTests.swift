@@ -12,7 +12,7 @@ import Testing
     private static let backEnd = bearer("backend0")
 
     /// The text of a template, in JSON.
-    private static let text = #"{\"message\":{\"data\":{\"m\":\"$(m)\"}}}"#
+    private static let text = #""{\"message\":{\"data\":{\"m\":\"$(m)\"}}}""#
 
     private static func bearer(_ id: String) -> String {
         "Authorization: Bearer pf_\(id)_CANARYkey0123456789abcdefghijklmnopqrstuvwx"
