@@ -232,7 +232,9 @@ public final class TokenVerifier: Sendable {
 
     private func report(_ keys: VerifyingKeys?, failure: String?, hasRecovered: Bool) {
         if let failure {
-            log.warning(.configurationLoaded, "keys of tokens cannot be read, and those known count", [.reason: .string(failure)])
+            log.warning(
+                .configurationLoaded, "keys of tokens cannot be read; those from before count, if any",
+                [.reason: .string(failure)])
         }
         if hasRecovered { log.info(.configurationLoaded, "keys of tokens can be read again") }
         guard let keys else { return }

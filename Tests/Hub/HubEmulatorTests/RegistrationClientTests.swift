@@ -50,7 +50,8 @@ import Testing
             }.client
             #expect(try failure { _ = try client.installation("a") }.cause == .held)
             #expect(hub.calls().isEmpty)
-            #expect(try client.telemetry(of: "5130ff935c30099074017b22bb144ef8-20261130074913-199308-57", within: farDeadline) == nil)
+            let unknown = "5130ff935c30099074017b22bb144ef8-20261130074913-199308-57"
+            #expect(try client.telemetry(of: unknown, within: farDeadline) == nil)
         }
     }
 

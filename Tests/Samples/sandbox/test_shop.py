@@ -23,8 +23,8 @@ def notify(gateway, key, order, user):
     raise RuntimeError(f"order {order} is not published")
 
 
-@pytest.mark.parametrize("number, fault", enumerate([
-    "", "status=503,count=2", "status=429,retry-after=1,count=1", "status=504,count=1", "delay=3s,count=1", "reset=after,count=1"]))
+@pytest.mark.parametrize("number, fault", list(enumerate([
+    "", "status=503,count=2", "status=429,retry-after=1,count=1", "status=504,count=1", "delay=3s,count=1", "reset=after,count=1"])))
 def test_a_customer_hears_once_whatever_the_gateway_answers(sandbox, number, fault):
     sandbox.register("alice-phone", "alice", "a1b2c3d4" * 8)
     sandbox.ask("PUT", sandbox.gateway_faults, [fault])

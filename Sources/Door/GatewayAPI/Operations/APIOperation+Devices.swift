@@ -158,8 +158,14 @@ extension APIOperation {
         ).named("Installation"), example: exampleInstallation)
 
     private static let userInstallation = JSONSchema.object(
-        [("id", JSONSchema.text()), ("registration_id", JSONSchema.text())] + installationMembers,
-        required: ["platform", "hub"], isOpen: true
+        [
+            ("id", JSONSchema.text()), ("registration_id", JSONSchema.text()), ("platform", JSONSchema.text()),
+            ("handle", handle),
+            ("handle_sha256", JSONSchema.text(pattern: "^[0-9a-f]{64}$").described("Without the scope register:handles.")),
+            ("user", JSONSchema.text().described("The name that was asked for.")),
+            ("tags", JSONSchema.list(of: JSONSchema.text())), ("template_names", JSONSchema.list(of: JSONSchema.text())),
+            ("hub", JSONSchema.text()),
+        ], required: ["platform", "hub"], isOpen: true
     ).named("UserInstallation")
 
     private static let exampleInstallation: JSONTree = [
