@@ -106,7 +106,7 @@ struct APIAnswerTests {
             (failure(.refused, .hubForbidden, status: 403), 502, nil),
             (failure(.refused, .hubNotFound, status: 404), 502, nil),
             (failure(.refused, .responseInvalid, status: 410), 502, nil),
-            (failure(.refused, .payloadRejected, status: 400), 502, nil),
+            (failure(.refused, .payloadRejected, status: 400), 400, nil),
             (failure(.refused, .hubUnavailable, status: 500, retry: true), 502, nil),
             (failure(.refused, .hubThrottled, status: 429, retryAfter: 10_000, retry: true), 503, "10"),
             (failure(.refused, .hubThrottled, status: 429, retry: true), 503, "5"),

@@ -159,7 +159,7 @@ import Testing
 
     /// The tutorials' back end answered 500 for the hub's 410, and 200 for everything else that a write met.
     @Test(
-        arguments: [("status=410", 502), ("status=404", 502), ("status=400", 502), ("status=500", 502), ("status=429", 503)]
+        arguments: [("status=410", 502), ("status=404", 502), ("status=400", 400), ("status=500", 502), ("status=429", 503)]
             as [(String, Int)])
     func aWriteThatTheHubRefusesIsToldAndNeverAs410(fault: String, status: Int) throws {
         let gateway = try ServedGateway(hasKafka: false)
