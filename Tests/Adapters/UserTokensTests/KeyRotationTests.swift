@@ -299,7 +299,12 @@ import TokenIssuer
         isAsked.wait()
         verifier.stop()
         #expect(stage.lines.withLock { $0.isEmpty })
-        held.withLock { $0 }.forEach { $0.answer(.text("")) }
+        // Taken out, for the server has the box.
+        let responders = held.withLock { held in
+            defer { held = [] }
+            return held
+        }
+        responders.forEach { $0.answer(.text("")) }
         server.stop(within: .zero)
     }
 }
