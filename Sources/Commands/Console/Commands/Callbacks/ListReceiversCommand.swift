@@ -69,6 +69,9 @@ enum ListReceiversCommand {
             return state.reason ?? (state.disabledAt == nil ? nil : "it answered 410")
         }
 
+        /// The records that lie before it. Nil without a position: they are counted from there.
+        private var behind: Int? { standing.hasBegun ? Int(clamping: standing.behind) : nil }
+
         private var age: Int64? { standing.oldest.map { max(0, now - $0) } }
 
         /// The way to its answers, where results wait for it though it runs: Kafka does not know them.
@@ -80,7 +83,7 @@ enum ListReceiversCommand {
 
         var cells: [String] {
             [
-                receiver.name, "\(receiver.url)", word, "\(standing.behind)",
+                receiver.name, "\(receiver.url)", word, behind.map { "\($0)" } ?? "-",
                 age.map { TimeText.length(milliseconds: $0) } ?? "-", "\(standing.replaysBehind)", receiver.form.rawValue,
                 since ?? "-", reason ?? "-",
             ]
@@ -89,7 +92,7 @@ enum ListReceiversCommand {
         var object: JSONObject {
             JSONObject([
                 "receiver": receiver.name, "to": "\(receiver.url)", "state": word.replacing(" ", with: "_"),
-                "behind": Int(clamping: standing.behind), "oldest_ms": age.map { Int(clamping: $0) },
+                "behind": behind, "oldest_ms": age.map { Int(clamping: $0) },
                 "replays_behind": Int(clamping: standing.replaysBehind), "lost": Int(clamping: standing.lost),
                 "left_ms": standing.left.map { Int(clamping: $0) }, "form": receiver.form.rawValue, "since": since,
                 "reason": reason, "by": state.flatMap { $0.isRunning ? nil : $0.by },
