@@ -149,9 +149,20 @@ let package = Package(
                 "Basics", "PushModel", "XML", "Payloads", "FanOut", "Delivery", "Outcomes", "HubAuth", "CurlHTTP", "HTTP1",
                 "EventLoop",
             ]),
+        module("Hub/HubServer", ["Basics", "PushModel", "XML", "Payloads", "FanOut", "Crypto", "HubAuth", "HTTPServing"]),
         module(
             "Hub/HubEmulator",
-            ["Basics", "PushModel", "XML", "Payloads", "FanOut", "Crypto", "HubAuth", "HTTPServing"]),
+            ["Basics", "PushModel", "Payloads", "FanOut", "Crypto", "HubAuth", "HTTPServing", "HubServer"]),
+        module(
+            "Hub/HubStore",
+            ["Basics", "PushModel", "FanOut", "Crypto", "HTTPServing", "SQLite", "EventLoop", "HubServer"]),
+        module(
+            "Hub/HubService",
+            [
+                "Basics", "PushModel", "Payloads", "FanOut", "Observability", "Crypto", "HubAuth", "HTTPServing", "EventLoop",
+                "YAML",
+                "Keys", "HubServer", "HubStore",
+            ]),
 
         // Records
         module(
@@ -284,7 +295,8 @@ let package = Package(
             [
                 "Basics", "PushModel", "FanOut", "Delivery", "Outcomes", "HTTP1", "Observability", "ResultQuery", "Replay",
                 "EventLoop", "Crypto", "HubAuth", "Users", "Keys", "CurlHTTP", "Kafka", "HTTPServing", "Pages", "HubREST",
-                "HubEmulator", "Publishing", "Intake", "GroupPositions", "JobSupport", "Groups", "Replays", "Results",
+                "HubEmulator", "HubServer", "HubStore", "HubService", "Publishing", "Intake", "GroupPositions", "JobSupport",
+                "Groups", "Replays", "Results",
                 "GatewayAPI", "Gateway", "UserTokens", "Settings", "KafkaCare", "Audiences", "Feedback", "Webhooks", "ResultFeed",
                 "CallbackRecords",
             ]),
@@ -292,14 +304,16 @@ let package = Package(
         module(
             "Commands/Bench",
             [
-                "Basics", "Console", "Settings", "KafkaCare", "WorkerRuntime", "HubEmulator", "PushModel", "Payloads", "FanOut",
+                "Basics", "Console", "Settings", "KafkaCare", "WorkerRuntime", "HubEmulator", "HubServer", "PushModel",
+                "Payloads", "FanOut",
                 "Delivery", "Observability", "Kafka", "HubREST", "HubAuth", "HTTPServing", "HTTP1", "CurlHTTP", "EventLoop",
             ]),
 
         .executableTarget(
             name: "PushFan",
             dependencies: [
-                "Basics", "Bench", "Console", "Settings", "WorkerRuntime", "Gateway", "GatewayAPI", "HubEmulator", "PushModel",
+                "Basics", "Bench", "Console", "Settings", "WorkerRuntime", "Gateway", "GatewayAPI", "HubEmulator", "HubServer",
+                "HubStore", "HubService", "PushModel",
                 "Payloads",
                 "FanOut", "Delivery", "Outcomes", "Observability", "Kafka", "Keys", "HubREST", "HubAuth", "HTTPServing",
                 "CurlHTTP", "EventLoop", "Stamp", "GroupPositions", "JobSupport", "KafkaCare", "CallbackRecords",
@@ -391,7 +405,8 @@ let package = Package(
         tests(
             "Worker/WorkerRuntimeTests",
             [
-                "Basics", "EventLoop", "GroupPositions", "WorkerRuntime", "HubEmulator", "Kafka", "PushModel", "HubAuth",
+                "Basics", "EventLoop", "GroupPositions", "WorkerRuntime", "HubEmulator", "HubServer", "Kafka", "PushModel",
+                "HubAuth",
                 "HubREST", "CurlHTTP", "HTTP1", "Observability", "Delivery", "Outcomes", "FanOut",
                 "Payloads",
             ]),
@@ -404,9 +419,22 @@ let package = Package(
         tests(
             "Hub/HubEmulatorTests",
             [
-                "Basics", "HubEmulator", "HubREST", "CurlHTTP", "EventLoop", "Delivery", "Outcomes", "HubAuth", "HTTPServing",
+                "Basics", "HubEmulator", "HubServer", "HubREST", "CurlHTTP", "EventLoop", "Delivery", "Outcomes", "HubAuth",
+                "HTTPServing",
                 "PushModel",
                 "FanOut",
+            ]),
+        tests(
+            "Hub/HubStoreTests",
+            [
+                "Basics", "PushModel", "FanOut", "Crypto", "HubAuth", "HTTPServing", "SQLite", "EventLoop", "HubServer",
+                "HubStore",
+            ]),
+        tests(
+            "Hub/HubServiceTests",
+            [
+                "Basics", "PushModel", "Payloads", "FanOut", "Observability", "Crypto", "HubAuth", "HTTPServing", "EventLoop",
+                "HubREST", "CurlHTTP", "HubServer", "HubStore", "HubService",
             ]),
         tests("Door/GatewayAPITests", ["Basics", "Kafka", "HTTPServing", "GatewayAPI"]),
         tests(
@@ -452,7 +480,8 @@ let package = Package(
             [
                 "Basics", "PushModel", "FanOut", "Delivery", "Outcomes", "Observability", "ResultQuery", "Replay", "EventLoop",
                 "Crypto", "HubAuth", "Users", "Keys", "CurlHTTP", "Kafka", "HTTPServing", "SQLite", "WebFiles", "HubREST",
-                "HubEmulator", "Publishing", "GroupPositions", "JobSupport", "Groups", "Replays", "Results", "WorkerRuntime",
+                "HubEmulator", "HubServer", "HubStore", "HubService", "Publishing", "GroupPositions", "JobSupport", "Groups",
+                "Replays", "Results", "WorkerRuntime",
                 "GatewayAPI", "AppAPI", "PublishAPI", "OperatorAPI", "FeedAPI", "ResultFeed", "Page", "Gateway", "DoorStage",
                 "DeviceHubs", "DeviceAPI", "UserTokens", "Tokens", "TokenIssuer",
             ]),
@@ -475,7 +504,8 @@ let package = Package(
             "Commands/ConsoleTests",
             [
                 "Basics", "PushModel", "FanOut", "Delivery", "Outcomes", "Observability", "ResultQuery", "Replay", "EventLoop",
-                "Crypto", "HubAuth", "Users", "Keys", "Kafka", "HTTPServing", "SQLite", "Pages", "HubEmulator", "Publishing",
+                "Crypto", "HubAuth", "Users", "Keys", "Kafka", "HTTPServing", "SQLite", "Pages", "HubEmulator", "HubServer",
+                "Publishing",
                 "Intake", "GroupPositions", "JobSupport", "Groups", "Replays", "Results", "WorkerRuntime", "GatewayAPI", "AppAPI",
                 "PublishAPI", "OperatorAPI", "Settings", "KafkaCare", "Audiences", "Feedback", "Console", "Webhooks",
                 "CallbackRecords",

@@ -1,18 +1,15 @@
 import Crypto
 import Foundation
 import HTTPServing
-import Synchronization
+import HubServer
 
 extension EmulatedHub {
     /// Registers the installations of a JSON file.
     func loadDevices(from path: String) throws(HubEmulatorError) {
         let bytes = try Self.read(path)
         do {
-            let installations = try InstallationReader(bytes).installations()
             let now = clock()
-            state.withLock { state in
-                for installation in installations { state.write(installation, at: now) }
-            }
+            for installation in try InstallationReader(bytes).installations() { try hub.write(installation, at: now) }
         } catch {
             throw .invalidDevices(path: path, reason: error.answer.detail ?? "")
         }

@@ -1,6 +1,6 @@
 import Crypto
 public import HTTPServing
-import HubAuth
+package import HubServer
 import Synchronization
 
 /// A notification hub in memory: its REST data plane, its answers, and a record of what would have rung on which device.
@@ -12,16 +12,13 @@ public final class EmulatedHub: Sendable {
     let configuration: HubEmulatorConfiguration
     /// Milliseconds since 1970.
     let clock: @Sendable () -> Int64
-    private let verifier: SASVerifier
-    /// Protects all that the hub remembers. No other lock is taken and nothing blocks while it is held.
-    let state: Mutex<HubState>
-    /// Protects the decisions about tokens. Never held together with `state`.
-    private let grants = Mutex(GrantCache())
+    /// The notifications, and all else that the emulator remembers.
+    let messages: EmulatedMessages
+    /// The hub itself.
+    let hub: HubServer
     /// Protects the server's life.
     private let server = Mutex<HTTPServer?>(nil)
     private let journal: CallJournal?
-    /// Signs the links to error details and feedback.
-    let blobs: BlobAccess
 
     /// Makes a hub that does not listen yet. ``handle(_:)`` works at once.
     ///
@@ -30,8 +27,17 @@ public final class EmulatedHub: Sendable {
     ///   - clock: Milliseconds since 1970, by default of the system's clock.
     ///   - complain: Takes one sentence when the journal cannot be written, on any thread. Default: it is dropped.
     /// - Throws: ``HubEmulatorError``: `invalidConfiguration`, or a problem of the devices file or of the journal.
-    public init(
+    public convenience init(
         _ configuration: HubEmulatorConfiguration = HubEmulatorConfiguration(),
+        clock: @escaping @Sendable () -> Int64 = SystemClock.milliseconds,
+        complain: @escaping @Sendable (String) -> Void = { _ in }
+    ) throws(HubEmulatorError) {
+        try self.init(configuration, devices: MemoryDevices(), clock: clock, complain: complain)
+    }
+
+    /// Makes a hub whose devices are in a store.
+    package init(
+        _ configuration: HubEmulatorConfiguration, devices: any DeviceStore,
         clock: @escaping @Sendable () -> Int64 = SystemClock.milliseconds,
         complain: @escaping @Sendable (String) -> Void = { _ in }
     ) throws(HubEmulatorError) {
@@ -41,14 +47,16 @@ public final class EmulatedHub: Sendable {
             if let path = configuration.journalFile { try CallJournal(path: path, complain: complain) } else { nil }
         self.configuration = configuration
         self.clock = clock
-        verifier = SASVerifier(
-            policies: configuration.policies.map {
-                SASPolicy(name: $0.name, keys: [SecretKey($0.key)], rights: $0.rights)
-            },
-            comparesHost: configuration.checksHost)
         let seed = configuration.seed ?? UInt64(bitPattern: clock()) &* 0x9E37_79B9_7F4A_7C15
-        state = Mutex(HubState(configuration, seed: seed))
-        blobs = BlobAccess(seed: seed)
+        let messages = EmulatedMessages(HubState(configuration, seed: ~seed), devices: devices)
+        self.messages = messages
+        hub = HubServer(
+            configuration.terms, devices: devices, messages: messages, jobs: MemoryJobs(), blobPath: Self.blobPath, seed: seed,
+            wrote: { registrations in
+                messages.state.withLock { state in
+                    for registration in registrations { state.devices.meet(registration.deviceKey, handle: registration.handle) }
+                }
+            })
         if let path = configuration.devicesFile { try loadDevices(from: path) }
     }
 
@@ -103,24 +111,19 @@ public final class EmulatedHub: Sendable {
         return "Endpoint=\(scheme)://\(authority)/;SharedAccessKeyName=\(policy.name);SharedAccessKey=\(policy.key)"
     }
 
-    /// Fields of which two say nothing (RFC 9110, section 5.3).
-    private static let singleFields =
-        ["Authorization", "Content-Type"]
-        + ["Format", "Tags", "DeviceHandle", "ScheduleTime", "Apns-Expiry"].map { "ServiceBusNotification-" + $0 }
-
     /// Answers one request, as the server does for requests from the network.
     public func handle(_ request: HTTPServerRequest) -> HTTPServerResponse {
         if let answer = administer(request) { return answer }
         let now = clock()
-        let (callID, fault, trackingID) = state.withLock { state in
-            state.deliverDue(now: now)
-            return (state.calls.nextID(), state.faults.strike(request, now: now), state.identifiers.trackingID())
+        messages.deliverDue(now: now)
+        let (callID, fault, trackingID) = messages.state.withLock { state in
+            (state.calls.nextID(), state.faults.strike(request, now: now), state.identifiers.trackingID())
         }
         let moment = Moment(milliseconds: now)
-        let route = HubRoute(of: request, hubName: configuration.hubName)
+        let route = hub.route(of: request)
         let performed =
             fault?.effect.preventsCall == true
-            ? nil : perform(request, callID: callID, route: route, moment: moment)
+            ? nil : hub.perform(request, route: route, callID: callID, moment: moment)
         let answer = fault?.answer(to: request, at: moment) ?? performed ?? .empty(500)
         var response = answer.response(at: moment, trackingID: trackingID)
         fault?.shape(&response)
@@ -130,63 +133,8 @@ public final class EmulatedHub: Sendable {
         return response
     }
 
-    private func perform(_ request: HTTPServerRequest, callID: Int, route: HubRoute, moment: Moment) -> EmulatedAnswer {
-        let operation: HubOperation
-        switch route {
-        case .otherHub: return .error(404, detail: "No service is hosted at the specified address")
-        case .unknown: return .error(404, detail: "The requested resource does not exist")
-        case .methodNotAllowed(let allowed):
-            var answer = EmulatedAnswer.error(405, detail: "The method is not allowed for this resource")
-            answer.headers = ["Allow": allowed]
-            return answer
-        case .operation(let found): operation = found
-        }
-        if let name = Self.singleFields.first(where: { request.headers.count(of: $0) > 1 }) {
-            return .error(400, detail: "The HTTP header \"\(name)\" is there more than once")
-        }
-        if let refusal = refusal(of: request, for: operation, at: moment) {
-            return EmulatedAnswer(status: refusal.status, detail: refusal.detail)
-        }
-        guard let version = APIVersion(request.queryValue("api-version")) else {
-            return .error(400, detail: "The api-version is missing or not valid: expected api-version=YYYY-MM in the query")
-        }
-        let call = HubCall(
-            request: request, id: callID, moment: moment, apiVersion: version, tier: configuration.tier,
-            baseURL: baseURL(of: request))
-        guard operation.tiers.contains(call.tier) else { return call.refusedByTier() }
-        return operation.perform(self, call)
-    }
-
-    private func refusal(of request: HTTPServerRequest, for operation: HubOperation, at moment: Moment) -> SASRefusal? {
-        let rights = operation.rights
-        let second = moment.milliseconds / 1000
-        let key = GrantCache.Key(
-            authorization: request.headers["Authorization"] ?? "",
-            host: configuration.checksHost ? request.headers["Host"] ?? "" : "", path: String(request.rawPath), rights: rights)
-        if grants.withLock({ $0.isGranted(key, second: second) }) { return nil }
-        do {
-            try verifier.verify(
-                authorization: request.headers["Authorization"], host: request.headers["Host"] ?? "", path: key.path,
-                anyOf: rights, now: second)
-        } catch {
-            return error
-        }
-        grants.withLock { $0.grant(key, second: second) }
-        return nil
-    }
-
-    private func baseURL(of request: HTTPServerRequest) -> String {
-        var scheme = request.isSecure ? "https" : "http"
-        if configuration.trustsForwardedProto, let forwarded = request.headers.members("X-Forwarded-Proto").first?.lowercased(),
-            forwarded == "https" || forwarded == "http"
-        {
-            scheme = forwarded
-        }
-        return "\(scheme)://\(request.headers["Host"] ?? configuration.listen)/\(configuration.hubName)"
-    }
-
     private func record(
-        _ request: HTTPServerRequest, callID: Int, route: HubRoute, moment: Moment, performed: EmulatedAnswer?, status: Int,
+        _ request: HTTPServerRequest, callID: Int, route: HubRoute, moment: Moment, performed: HubAnswer?, status: Int,
         fault: Fault?
     ) {
         guard configuration.recording != .off || journal != nil else { return }
@@ -213,6 +161,6 @@ public final class EmulatedHub: Sendable {
             call.headers.remove("Authorization")
             call.body = request.body
         }
-        state.withLock { $0.calls.append(call) }
+        messages.state.withLock { $0.calls.append(call) }
     }
 }

@@ -1,12 +1,8 @@
-public import HubAuth
+import HubAuth
+public import HubServer
 
 /// The settings of one ``EmulatedHub``.
 public struct HubEmulatorConfiguration: Sendable {
-    /// The pricing tier of the hub, which limits its features (hub pricing, "Features").
-    public enum Tier: String, Sendable, CaseIterable {
-        case free, basic, standard
-    }
-
     /// The source of the certificate.
     public enum TLS: Sendable, Equatable {
         /// Plain HTTP.
@@ -36,7 +32,7 @@ public struct HubEmulatorConfiguration: Sendable {
     /// The policies whose keys may sign. Default: one with all rights and a well-known key.
     public var policies = [Self.defaultPolicy]
     /// The tier. Default standard.
-    public var tier = Tier.standard
+    public var tier = HubTier.standard
     /// True if a token's audience must name the host of the request. Default no.
     public var checksHost = false
     /// True if `X-Forwarded-Proto` decides the scheme of `Location`. Safe only behind a front that sets it. Default no.
@@ -59,11 +55,18 @@ public struct HubEmulatorConfiguration: Sendable {
     public var seed: UInt64?
 
     /// The default policy, `DefaultFullSharedAccessSignature`. Its key is no secret: it opens emulators only.
-    public static let defaultPolicy = HubEmulatorPolicy(
+    public static let defaultPolicy = HubPolicy(
         name: "DefaultFullSharedAccessSignature", key: "cHVzaGZhbi1lbXVsYXRvci1rZXktbm90LWEtc2VjcmV0ISE=", rights: .all)
 
     /// The defaults.
     public init() {}
+
+    /// What the hub itself has to know.
+    var terms: HubTerms {
+        HubTerms(
+            hubName: hubName, policies: policies, tier: tier, listen: listen, checksHost: checksHost,
+            trustsForwardedProto: trustsForwardedProto)
+    }
 
     /// Every problem of the settings, each a plain sentence that begins with the setting's name.
     public func problems() -> [String] {
@@ -80,38 +83,6 @@ public struct HubEmulatorConfiguration: Sendable {
         }
         return problems
     }
-}
-
-/// A policy of the emulator: a name, a key and rights.
-public struct HubEmulatorPolicy: Sendable, CustomStringConvertible {
-    /// The name that tokens give as `skn`.
-    public let name: String
-    /// The key, as the connection string has it. Only the demo prints it.
-    public let key: String
-    /// The rights that tokens of this policy have.
-    public let rights: SASRights
-
-    /// Describes a policy.
-    public init(name: String, key: String, rights: SASRights) {
-        self.name = name
-        self.key = key
-        self.rights = rights
-    }
-
-    /// Reads `NAME=KEY:Listen,Send,Manage`, the form of the command line. Without rights it has all of them. It fails when the
-    /// name or the key is empty, or a right is unknown.
-    public init?(parsing text: String) {
-        guard let equals = text.firstIndex(of: "="), equals != text.startIndex else { return nil }
-        let rest = text[text.index(after: equals)...]
-        let colon = rest.lastIndex(of: ":")
-        let key = String(rest[..<(colon ?? rest.endIndex)])
-        guard !key.isEmpty else { return nil }
-        guard let rights = colon.map({ SASRights(names: String(rest[rest.index(after: $0)...])) }) ?? .all else { return nil }
-        self.init(name: String(text[..<equals]), key: key, rights: rights)
-    }
-
-    /// The name and the rights, never the key.
-    public var description: String { "HubEmulatorPolicy(\(name), rights \(rights.rawValue))" }
 }
 
 /// An error on making or starting an emulator.

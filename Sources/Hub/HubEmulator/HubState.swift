@@ -1,6 +1,7 @@
 import HTTPServing
+import HubServer
 
-/// The whole memory of a hub. One lock guards it. Every method is short, and none blocks.
+/// The emulator's memory, without the devices' registrations. One lock guards it. Every method is short, and none blocks.
 struct HubState: Sendable {
     /// A message that waits for its time.
     struct Scheduled: Sendable {
@@ -9,21 +10,19 @@ struct HubState: Sendable {
         let due: Int64
     }
 
-    var registrations = RegistrationStore()
-    var installations: [String: EmulatedInstallation] = [:]
     var devices: DeviceLog
     var calls: CallLog
     var faults: FaultScript
     var plan: TelemetryPlan
     var telemetry: TelemetryLog
-    var bulk = JobStore()
     var scriptedFeedback = ScriptedFeedback()
+    /// Makes tracking ids and random choices.
     var identifiers: HubIdentifiers
     /// In the order of their times.
-    private(set) var scheduled: [Scheduled] = []
+    private var scheduled: [Scheduled] = []
     /// The times of the newest test sends, for their limit.
-    var testSends: [Int64] = []
-    private let keepsRecords: Bool
+    private var testSends: [Int64] = []
+    let keepsRecords: Bool
 
     init(_ configuration: HubEmulatorConfiguration, seed: UInt64) {
         devices = DeviceLog(capacity: configuration.maximumRecords)
@@ -36,11 +35,10 @@ struct HubState: Sendable {
         keepsRecords = configuration.recording != .off
     }
 
-    /// Rings on every device that a notification reaches and no push service refuses, by the script or by its own rules, or on `limit` of them, chosen at random.
-    /// Returns the devices that it reached, and its outcome there. `now` is milliseconds since 1970.
-    @discardableResult
-    mutating func deliver(_ notification: Notification, now: Int64, limit: Int? = nil) -> Reach {
-        var reach = notification.reach(in: registrations)
+    /// Rings on every device of a reach that no push service refuses, by the script or by its own rules, or on `limit` of them, chosen at
+    /// random. Returns the outcome there. `now` is milliseconds since 1970.
+    mutating func ring(_ notification: Notification, on reach: Reach, now: Int64, limit: Int? = nil) -> Reach {
+        var reach = reach
         if let limit, reach.rung.count > limit {
             reach.rung.shuffle(using: &identifiers)
             reach.rung.removeSubrange(limit...)
@@ -57,19 +55,16 @@ struct HubState: Sendable {
         return reach
     }
 
-    /// Delivers a notification that was just accepted, and returns its outcome.
-    mutating func accept(_ notification: Notification, of call: HubCall) -> Reach {
-        let now = call.moment.milliseconds
-        let reach = deliver(notification, now: now)
-        remember(notification, of: call)
-        completeTelemetry(reach, of: notification, now: now)
-        forgetExpired(reach)
-        return reach
+    /// Counts a test send. Returns false if there were too many in the last minute.
+    mutating func countTestSend(at now: Int64) -> Bool {
+        testSends.removeAll { $0 <= now - 60_000 }
+        guard testSends.count < 10 else { return false }
+        testSends.append(now)
+        return true
     }
 
     /// Keeps a notification until `due`.
-    mutating func schedule(_ notification: Notification, of call: HubCall, due: Int64) {
-        remember(notification, of: call, due: due)
+    mutating func schedule(_ notification: Notification, due: Int64) {
         let position = scheduled.firstIndex { $0.due > due } ?? scheduled.count
         scheduled.insert(Scheduled(notification: notification, due: due), at: position)
     }
@@ -82,53 +77,24 @@ struct HubState: Sendable {
         return true
     }
 
-    /// Delivers the notifications that have become due.
-    ///
-    /// Called before every other reading or change of the state, so that no caller notices the missing clock.
-    mutating func deliverDue(now: Int64) {
-        guard let first = scheduled.first, first.due <= now else { return }
+    /// Takes the notifications out that have become due.
+    mutating func takeDue(now: Int64) -> [Scheduled] {
+        guard let first = scheduled.first, first.due <= now else { return [] }
         let ready = scheduled.prefix { $0.due <= now }
         scheduled.removeFirst(ready.count)
-        for message in ready {
-            let reach = deliver(message.notification, now: message.due)
-            completeTelemetry(reach, of: message.notification, now: message.due)
-            forgetExpired(reach)
-        }
-    }
-
-    /// Writes a registration and remembers its device.
-    mutating func write(_ registration: Registration) {
-        registrations.write(registration)
-        devices.meet(registration.deviceKey, handle: registration.handle)
+        return Array(ready)
     }
 
     /// Begins the telemetry of a notification, in the standard tier only.
-    private mutating func remember(_ notification: Notification, of call: HubCall, due: Int64? = nil) {
+    mutating func remember(_ notification: Notification, of call: HubCall, due: Int64?) {
         guard keepsRecords, call.tier == .standard else { return }
         telemetry.append(TelemetryRecord(notification, call: call, progress: plan.progress(for: call.request), due: due))
     }
 
     /// Completes the telemetry of a notification.
-    private mutating func completeTelemetry(_ reach: Reach, of notification: Notification, now: Int64) {
+    mutating func completeTelemetry(_ reach: Reach, of notification: Notification, now: Int64) {
         guard keepsRecords else { return }
-        let feedback = reach.refused.map { refusal in
-            PNSFeedback(
-                at: now, outcome: refusal.outcome, platform: refusal.delivery.device.platform, handle: refusal.delivery.handle,
-                registrationID: refusal.delivery.registrationID,
-                installationID: registrations[refusal.delivery.registrationID]?.installationID,
-                notificationID: notification.id)
-        }
+        let feedback = reach.refused.map { PNSFeedback($0, notificationID: notification.id, at: now) }
         telemetry.change(notification.id) { $0.delivered(reach, refused: feedback) }
-    }
-
-    /// Forgets devices whose handles are gone, as hubs do it: registrations are deleted, and installations marked.
-    private mutating func forgetExpired(_ reach: Reach) {
-        for refusal in reach.refused where refusal.outcome == "ExpiredChannel" {
-            for registration in registrations.registrations(of: refusal.delivery.device) {
-                registrations.remove(registration.id)
-                guard let id = registration.installationID, registration.extras["SecondaryTileName"] == nil else { continue }
-                installations[id]?.isChannelExpired = true
-            }
-        }
     }
 }

@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import Console
+import HubServer
 @testable import KafkaCare
 
 @Suite struct DoctorHubTests {
@@ -47,8 +48,8 @@ import Testing
         return settings.allHubs.flatMap { HubFindings.of(HubProbe.ask(settings, $0, now: now, timeout: farDeadline)) }
     }
 
-    @Test(arguments: [HubEmulatorConfiguration.Tier.standard, .basic])
-    func theEmulatorTakesTheKeyAndNothingIsSent(tier: HubEmulatorConfiguration.Tier) throws {
+    @Test(arguments: [HubTier.standard, .basic])
+    func theEmulatorTakesTheKeyAndNothingIsSent(tier: HubTier) throws {
         var configuration = HubEmulatorConfiguration()
         configuration.listen = "127.0.0.1:0"
         configuration.tier = tier

@@ -12,6 +12,7 @@ import Users
 
 @testable import Console
 @testable import HubEmulator
+@testable import HubServer
 @testable import Audiences
 
 /// Handles, names, tags, platforms and moments as people write them, given to every entrance that reads them: one rule, so one answer.

@@ -11,6 +11,7 @@ import Testing
 
 @testable import Console
 @testable import Feedback
+import HubServer
 @testable import JobSupport
 
 /// `handles collect` from the hub's feedback container to the topic of dead handles.
@@ -305,7 +306,7 @@ struct HandlesFailureTests {
     }
 
     @Test func aKeyWithoutTheRightIsRefused() throws {
-        let hub = try Self.hub { $0.policies = [HubEmulatorPolicy(name: "l", key: "bGlzdGVu", rights: .listen)] }
+        let hub = try Self.hub { $0.policies = [HubPolicy(name: "l", key: "bGlzdGVu", rights: .listen)] }
         defer { hub.stop() }
         let outcome = Self.harness(hub, try Broker()).run("handles collect")
         #expect(outcome.code == .notAllowed && outcome.messages.contains("one with Manage has all"), "\(outcome.messages)")

@@ -5,6 +5,7 @@ import HubEmulator
 import Testing
 
 @testable import Console
+import HubServer
 @testable import JobSupport
 
 @Suite struct ServiceCommandTests {

@@ -3,6 +3,7 @@ import HubAuth
 import Testing
 
 @testable import HubEmulator
+@testable import HubServer
 
 struct AuthorizationTests {
     private static let key = "bXkta2V5LWlzLW5vdC1kZWNvZGVkLWZyb20tYmFzZTY0ISE="
@@ -24,7 +25,7 @@ struct AuthorizationTests {
         configuration.hubName = "newshub"
         configuration.checksHost = checksHost
         configuration.policies = [
-            HubEmulatorPolicy(name: HubEmulatorConfiguration.defaultPolicy.name, key: Self.key, rights: .all)
+            HubPolicy(name: HubEmulatorConfiguration.defaultPolicy.name, key: Self.key, rights: .all)
         ]
         let hub = try EmulatedHub(configuration, clock: { TestHub.start - secondsLeft * 1000 })
         var headers: HTTPFields = ["Host": hostHeader, "ServiceBusNotification-Format": "apple"]
@@ -64,7 +65,7 @@ struct AuthorizationTests {
         ("Manage", "POST", "messages", 403),
     ])
     func aPolicyMayDoWhatItsRightsSay(_ rights: String, _ method: String, _ path: String, _ status: Int) throws {
-        let policy = try #require(HubEmulatorPolicy(parsing: "p=k==:\(rights)"))
+        let policy = try #require(HubPolicy(parsing: "p=k==:\(rights)"))
         let hub = try TestHub { $0.policies = [policy] }
         let response = try hub.call(method, path)
         #expect(response.status == status)
@@ -93,13 +94,13 @@ struct AuthorizationTests {
             ("a=b", "a", "b", .all),
         ] as [(String, String, String, SASRights)])
     func policiesAreReadFromTheCommandLine(_ text: String, _ name: String, _ key: String, _ rights: SASRights) throws {
-        let policy = try #require(HubEmulatorPolicy(parsing: text))
+        let policy = try #require(HubPolicy(parsing: text))
         #expect(policy.name == name && policy.key == key && policy.rights == rights)
         #expect(!"\(policy)".contains(key + "="))
     }
 
     @Test(arguments: ["", "a", "=b", "a=", "a=:Listen", "a=b:Fly"])
     func whatIsNoPolicyIsRefused(_ text: String) {
-        #expect(HubEmulatorPolicy(parsing: text) == nil)
+        #expect(HubPolicy(parsing: text) == nil)
     }
 }

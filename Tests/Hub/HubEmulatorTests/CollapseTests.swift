@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import HubEmulator
+@testable import HubServer
 
 /// What pushfan sends, as its golden files have it, sent twice: a person sees it once.
 struct CollapseTests {

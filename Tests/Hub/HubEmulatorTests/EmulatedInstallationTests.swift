@@ -2,6 +2,7 @@ import HTTPServing
 import Testing
 
 @testable import HubEmulator
+@testable import HubServer
 
 struct EmulatedInstallationTests {
     private static let body =

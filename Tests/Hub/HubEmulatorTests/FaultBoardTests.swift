@@ -2,6 +2,7 @@ import HTTPServing
 import Testing
 
 @testable import HubEmulator
+@testable import HubServer
 
 /// The faults of a server beside the hub.
 struct FaultBoardTests {

@@ -2,6 +2,7 @@ import HTTPServing
 import Testing
 
 @testable import HubEmulator
+@testable import HubServer
 
 struct HostileInputTests {
     private static let methods = ["GET", "PUT", "POST", "DELETE", "PATCH", "HEAD", "BREW", ""]

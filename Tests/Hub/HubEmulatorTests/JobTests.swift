@@ -3,6 +3,7 @@ import HubAuth
 import Testing
 
 @testable import HubEmulator
+@testable import HubServer
 
 struct JobTests {
     private static let container = "http://127.0.0.1/storage/bulk"
@@ -109,7 +110,7 @@ struct JobTests {
     }
 
     @Test func jobsNeedManageAndTheStandardTier() throws {
-        let listener = HubEmulatorPolicy(name: "l", key: "k", rights: [.listen, .send])
+        let listener = HubPolicy(name: "l", key: "k", rights: [.listen, .send])
         let hub = try TestHub { $0.policies.append(listener) }
         for (method, path) in [("POST", "jobs"), ("GET", "jobs"), ("GET", "jobs/x")] {
             #expect(try hub.call(method, path, [:], Self.job("ExportRegistrations"), policy: listener).status == 401)

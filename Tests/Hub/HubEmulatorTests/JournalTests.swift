@@ -6,6 +6,7 @@ import TestSupport
 import Testing
 
 @testable import HubEmulator
+@testable import HubServer
 
 @Suite(.tags(.threads)) struct JournalTests {
     /// A file's name for one test; the file goes when the test ends.

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import HubEmulator
+@testable import HubServer
 
 struct MarkupTests {
     private func read(_ text: String) -> Markup? { Markup.read(Array(text.utf8)) }

@@ -2,6 +2,7 @@ import HTTPServing
 import Testing
 
 @testable import HubEmulator
+@testable import HubServer
 
 /// Sends that a hub takes and a push service refuses: 201, no device rings, and telemetry says why.
 struct PushServiceRefusalTests {

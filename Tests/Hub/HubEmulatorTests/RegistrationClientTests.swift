@@ -3,6 +3,7 @@ import EventLoop
 import HubAuth
 import HubEmulator
 import HubREST
+import HubServer
 import PushModel
 import TestSupport
 import Testing
@@ -218,7 +219,7 @@ import Testing
     }
 
     @Test func aPolicyWithoutTheRightIsForbidden() throws {
-        let policy = HubEmulatorPolicy(name: "Send", key: "c2VuZC1vbmx5", rights: .send)
+        let policy = HubPolicy(name: "Send", key: "c2VuZC1vbmx5", rights: .send)
         try calling {
             $0.policies = [policy]
         } _: { _, client in

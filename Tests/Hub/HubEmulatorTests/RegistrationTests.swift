@@ -4,6 +4,7 @@ import Synchronization
 import Testing
 
 @testable import HubEmulator
+@testable import HubServer
 
 struct RegistrationTests {
     private static func entry(_ content: String) -> String {
@@ -210,7 +211,7 @@ struct RegistrationTests {
             }
         }
         for tag in 0..<5 {
-            hub.hub.state.withLock { $0.devices.reset() }
+            hub.hub.messages.state.withLock { $0.devices.reset() }
             try hub.send("gcm", to: "t\(tag)", "{}")
             #expect(hub.rung.keys.sorted() == model.filter { $0.value == "t\(tag)" }.keys.sorted())
         }

@@ -4,6 +4,7 @@ import PushModel
 import Testing
 
 @testable import HubEmulator
+@testable import HubServer
 
 /// Lists that are longer than a page.
 struct ReportPageTests {

@@ -3,6 +3,7 @@ import PushModel
 import Testing
 
 @testable import HubEmulator
+@testable import HubServer
 
 struct ReportTests {
     private func admin(_ hub: TestHub, _ method: String, _ target: String) -> HTTPServerResponse {

@@ -3,6 +3,7 @@ import HubAuth
 import Testing
 
 @testable import HubEmulator
+@testable import HubServer
 
 struct SendingTests {
     private func hub(_ configure: (inout HubEmulatorConfiguration) -> Void = { _ in }) throws -> TestHub {
@@ -67,7 +68,7 @@ struct SendingTests {
         ("Basic", 201, true), ("Free", 201, true), ("Standard", 201, false),
     ])
     func onlyTheStandardTierGivesALocation(_ tier: String, _ status: Int, _ isAbsent: Bool) throws {
-        let hub = try hub { $0.tier = HubEmulatorConfiguration.Tier(rawValue: tier.lowercased()) ?? .standard }
+        let hub = try hub { $0.tier = HubTier(rawValue: tier.lowercased()) ?? .standard }
         let response = try hub.send("apple")
         #expect(response.status == status)
         #expect((response.headers["Location"] == nil) == isAbsent)

@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import HubEmulator
+@testable import HubServer
 
 /// The hub over a real socket, called by curl.
 @Suite(.tags(.threads)) struct ServingTests {

@@ -2,6 +2,7 @@ import HTTPServing
 import Testing
 
 @testable import HubEmulator
+@testable import HubServer
 
 /// The rules of the hub itself, which it applies before any push service sees a notification.
 struct StrictHubTests {

@@ -7,6 +7,7 @@ import TestSupport
 import Testing
 
 @testable import HubEmulator
+@testable import HubServer
 
 /// Whatever the emulator tells of a notification, the reader of telemetry understands, and the decision ends.
 struct TelemetryAgreementTests {

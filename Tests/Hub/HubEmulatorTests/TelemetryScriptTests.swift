@@ -2,6 +2,7 @@ import HTTPServing
 import Testing
 
 @testable import HubEmulator
+@testable import HubServer
 
 struct TelemetryScriptTests {
     private static let platforms = "apple, windows, windowsphone, gcm, fcmv1, adm, baidu, browser, xiaomi"

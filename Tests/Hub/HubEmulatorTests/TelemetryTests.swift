@@ -5,6 +5,7 @@ import PushModel
 import Testing
 
 @testable import HubEmulator
+@testable import HubServer
 
 extension TestHub {
     /// The id in an answer's `Location`.
@@ -227,7 +228,7 @@ struct TelemetryTests {
 
     @Test(arguments: [("free", 403), ("basic", 403), ("standard", 404)])
     func onlyTheStandardTierHasTelemetryAndFeedback(_ tier: String, _ status: Int) throws {
-        let hub = try hub { $0.tier = HubEmulatorConfiguration.Tier(rawValue: tier) ?? .standard }
+        let hub = try hub { $0.tier = HubTier(rawValue: tier) ?? .standard }
         let answer = try hub.telemetry("4995f50796f046d6a61aa7580af3c9c7-1")
         #expect(answer.status == status && answer.headers["Retry-After"] == nil)
         #expect(try hub.call("GET", "feedbackcontainer").status == (status == 404 ? 200 : 403))
@@ -235,7 +236,7 @@ struct TelemetryTests {
 
     @Test(arguments: [("Listen", 403), ("Send", 404), ("Manage", 404)])
     func sendersAndManagersMayAsk(_ rights: String, _ status: Int) throws {
-        let policy = try #require(HubEmulatorPolicy(parsing: "p=k==:\(rights)"))
+        let policy = try #require(HubPolicy(parsing: "p=k==:\(rights)"))
         let hub = try TestHub { $0.policies = [policy] }
         let answer = try hub.telemetry("4995f50796f046d6a61aa7580af3c9c7-1")
         #expect(answer.status == status && answer.body.isEmpty == (status == 403))

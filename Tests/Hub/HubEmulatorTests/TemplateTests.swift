@@ -2,6 +2,7 @@ import PushModel
 import Testing
 
 @testable import HubEmulator
+@testable import HubServer
 
 struct TemplateTests {
     private static let properties = [

@@ -5,12 +5,13 @@ import Synchronization
 import Testing
 
 @testable import HubEmulator
+@testable import HubServer
 
 /// A hub with a clock of its own, called through its handler with signed requests.
 final class TestHub: Sendable {
     let hub: EmulatedHub
     private let now: TestClock
-    private let policy: HubEmulatorPolicy
+    private let policy: HubPolicy
 
     /// The moment at which every test begins: 2026-01-01T00:00:00Z.
     static let start: Int64 = 1_767_225_600_000
@@ -30,7 +31,7 @@ final class TestHub: Sendable {
     func advance(seconds: Int64) { now.advance(milliseconds: seconds * 1000) }
 
     /// A token of the first policy for the hub, valid for an hour.
-    func token(policy other: HubEmulatorPolicy? = nil) throws -> String {
+    func token(policy other: HubPolicy? = nil) throws -> String {
         let policy = other ?? policy
         let token = try SASToken.sign(
             resource: "http://127.0.0.1/newshub", policy: policy.name, key: SecretKey(policy.key),
@@ -41,7 +42,7 @@ final class TestHub: Sendable {
     /// Calls the hub; without a query the newest api-version is asked for.
     @discardableResult
     func call(
-        _ method: String, _ path: String, _ headers: HTTPFields = [:], _ body: String = "", policy: HubEmulatorPolicy? = nil
+        _ method: String, _ path: String, _ headers: HTTPFields = [:], _ body: String = "", policy: HubPolicy? = nil
     ) throws -> HTTPServerResponse {
         var fields: HTTPFields = ["Host": "127.0.0.1", "Authorization": try token(policy: policy)]
         for field in headers.all { fields.append(field.name, value: field.value) }

@@ -2,6 +2,7 @@ import Delivery
 import Foundation
 import HubEmulator
 import HubREST
+import HubServer
 import Kafka
 import Observability
 import Outcomes

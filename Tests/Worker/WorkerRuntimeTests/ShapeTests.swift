@@ -2,6 +2,7 @@ import Delivery
 import Foundation
 import HubAuth
 import HubEmulator
+import HubServer
 import Kafka
 import Observability
 import TestSupport
@@ -49,7 +50,7 @@ struct ShapeTests {
         #"{"audience":{"users":["alice"]},"platforms":["apple"],"message":{"title":"E"},"labels":{"campaign":"mlb"}}"#
 
     @Test func everyShapeReachesWhomItNamesAndNoSecretIsSeen() throws {
-        let bench = try Bench(.quickest) { $0.policies = [HubEmulatorPolicy(name: "sender", key: Self.key, rights: .all)] }
+        let bench = try Bench(.quickest) { $0.policies = [HubPolicy(name: "sender", key: Self.key, rights: .all)] }
         try register(on: bench.hub)
         // Too soon for a delay lane.
         let due = Date().addingTimeInterval(9)

@@ -3,6 +3,7 @@ import Foundation
 import HubAuth
 import HubEmulator
 import HubREST
+import HubServer
 import Observability
 import TestSupport
 import Testing
@@ -206,7 +207,7 @@ struct StandingTests {
     ])
     func whatIsNotKnownIsNoReasonToBeNotReady(rights: SASRights, fault: String, warning: String?) throws {
         let bench = try Bench(.quickest, partitions: 1) {
-            $0.policies = [HubEmulatorPolicy(name: "only", key: "b25seS1rZXktb2YtdGhlLWh1Yg==", rights: rights)]
+            $0.policies = [HubPolicy(name: "only", key: "b25seS1rZXktb2YtdGhlLWh1Yg==", rights: rights)]
         }
         if !fault.isEmpty { bench.hub.arm([try Fault(parsing: fault)]) }
         let worker = try bench.startWorker(change: Self.asks)

@@ -2,6 +2,7 @@ import Basics
 import EventLoop
 import HTTPServing
 import HubEmulator
+import HubServer
 import Synchronization
 
 /// An emulated hub that notes when each request's call came.

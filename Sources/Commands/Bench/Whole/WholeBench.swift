@@ -5,6 +5,7 @@ import EventLoop
 import Foundation
 import HTTPServing
 import HubEmulator
+import HubServer
 import Kafka
 import Observability
 import Settings

@@ -1,6 +1,7 @@
 import EventLoop
 import HubAuth
 import HubEmulator
+import HubServer
 
 /// The steps of the breaking-news tutorial: calls of the hub itself, signed with its keys.
 struct DemoNews {
@@ -39,14 +40,14 @@ struct DemoNews {
 
     /// The value of an `Authorization` header for the demo's hub. It is a secret like the key. The demo's values are none.
     /// `lifetime` is seconds.
-    static func token(_ hubURL: String, policy: HubEmulatorPolicy, lifetime: Int64) throws -> String {
+    static func token(_ hubURL: String, policy: HubPolicy, lifetime: Int64) throws -> String {
         let token = try SASToken.sign(
             resource: "\(hubURL)/demo", policy: policy.name, key: SecretKey(policy.key),
             expiry: WallClock.millisecondsSince1970() / 1000 + lifetime)
         return String(decoding: token.headerValue, as: UTF8.self)
     }
 
-    private func authorization(_ policy: HubEmulatorPolicy) throws -> (name: String, value: String) {
+    private func authorization(_ policy: HubPolicy) throws -> (name: String, value: String) {
         (name: "Authorization", value: try Self.token(stage.emulatorURL, policy: policy, lifetime: 1200))
     }
 

@@ -1,6 +1,7 @@
 import Delivery
 import HubAuth
 import HubEmulator
+import HubServer
 import JobSupport
 import Kafka
 import Keys
@@ -9,7 +10,7 @@ import WorkerRuntime
 /// The demo's parts: the embedded broker, the emulated hub with devices, two workers, and a gateway.
 final class DemoStage {
     /// The rights that an app may have of the hub's keys: it registers devices, and opens this demo's hub alone.
-    static let listenPolicy = HubEmulatorPolicy(
+    static let listenPolicy = HubPolicy(
         name: "DefaultListenSharedAccessSignature", key: "ZGVtby1saXN0ZW4ta2V5LW5vLXNlY3JldC1hdC1hbGw=", rights: .listen)
     /// The policy of one who sends through the hub itself.
     static let sendPolicy = HubEmulatorConfiguration.defaultPolicy

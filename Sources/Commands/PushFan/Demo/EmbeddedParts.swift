@@ -4,6 +4,7 @@ import HTTPServing
 import HubAuth
 import HubEmulator
 import HubREST
+import HubServer
 import Kafka
 import Outcomes
 import WorkerRuntime
@@ -14,7 +15,7 @@ final class EmbeddedParts {
     struct Terms {
         var name: String
         /// The hub's policies beside the one with all rights.
-        var policies: [HubEmulatorPolicy] = []
+        var policies: [HubPolicy] = []
         var devices: [EmulatedDevice] = []
         /// True if no other worker comes, so that the one here need not wait for a group.
         var isAlone = false

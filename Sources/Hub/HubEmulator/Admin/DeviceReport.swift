@@ -1,3 +1,4 @@
+import HubServer
 public import HTTPServing
 
 /// One device, its registrations and what has rung on it.

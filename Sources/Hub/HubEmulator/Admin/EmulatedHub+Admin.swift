@@ -1,5 +1,6 @@
 import Basics
 import HTTPServing
+import HubServer
 import Synchronization
 
 /// The emulator's own paths. None is part of a hub.
@@ -8,6 +9,8 @@ extension EmulatedHub {
     private static let usualPage = 1_000
     private static let longestPage = 10_000
 
+    /// The beginning of the paths of the storage account behind links.
+    static let blobPath = "/blobs/"
     private static let collections = ["devices", "calls", "faults", "telemetry", "blobs", "feedback", "storage", "livez"]
 
     /// True if a hub of this name could not be distinguished from the emulator's own paths.
@@ -32,7 +35,7 @@ extension EmulatedHub {
         case "/calls": return ["GET": { self.listCalls(request) }, "DELETE": { self.change { $0.calls.reset() } }]
         case "/faults":
             return [
-                "GET": { self.state.withLock { $0.faults.list } }, "PUT": { self.armFaults(request) },
+                "GET": { self.messages.state.withLock { $0.faults.list } }, "PUT": { self.armFaults(request) },
                 "POST": { self.armFaults(request) },
                 "DELETE": { self.change { $0.faults = FaultScript() } },
             ]
@@ -49,22 +52,28 @@ extension EmulatedHub {
                 "PUT": { self.putFeedback(name, in: request, isAppended: false) },
                 "POST": { self.putFeedback(name, in: request, isAppended: true) },
             ]
-        case _ where path.hasPrefix(Self.storagePath):
-            let answer = { self.storage(request, path: String(path.dropFirst(Self.storagePath.count))) }
+        case _ where path.hasPrefix(MemoryJobs.storagePath):
+            let answer = { self.hub.storage(request, path: String(path.dropFirst(MemoryJobs.storagePath.count))) }
             return ["GET": answer, "PUT": answer, "DELETE": answer]
-        case _ where path.hasPrefix("/blobs/"): return ["GET": { self.blob(request) }]
+        case _ where path.hasPrefix(Self.blobPath): return ["GET": { self.hub.blob(request, now: self.clock()) }]
         default: return nil
         }
     }
 
     private func change(_ change: (inout HubState) -> Void) -> HTTPServerResponse {
-        state.withLock { change(&$0) }
+        messages.state.withLock { change(&$0) }
         return HTTPServerResponse(status: 204)
     }
 
     private func putFeedback(_ name: String, in request: HTTPServerRequest, isAppended: Bool) -> HTTPServerResponse {
         putFeedback(name, bytes: request.body, isAppended: isAppended)
         return HTTPServerResponse(status: 204)
+    }
+
+    /// Puts a blob of any content into the feedback container, in place of one with that name, or adds to one that is there.
+    public func putFeedback(_ name: String, bytes: [UInt8], isAppended: Bool = false) {
+        let now = clock()
+        messages.state.withLock { $0.scriptedFeedback.put(name, bytes: bytes, isAppended: isAppended, at: now) }
     }
 
     private func listDevices(_ request: HTTPServerRequest) -> HTTPServerResponse {
@@ -76,16 +85,16 @@ extension EmulatedHub {
     }
 
     private func armFaults(_ request: HTTPServerRequest) -> HTTPServerResponse {
-        FaultScript.armed(by: request) { faults in state.withLock { $0.faults.arm(faults, for: request) } }
+        FaultScript.armed(by: request) { faults in messages.state.withLock { $0.faults.arm(faults, for: request) } }
     }
 
     private func listTelemetry() -> HTTPServerResponse {
-        .json(ReportWriter.json(telemetry: state.withLock { $0.plan.entries }))
+        .json(ReportWriter.json(telemetry: messages.state.withLock { $0.plan.entries }))
     }
 
     private func listCalls(_ request: HTTPServerRequest) -> HTTPServerResponse {
         list(request, reading: { Int($0) }, or: "'after' must be a whole number") { after, limit in
-            let (found, count) = state.withLock { ($0.calls.page(after: after ?? 0, limit: limit), $0.calls.count) }
+            let (found, count) = messages.state.withLock { ($0.calls.page(after: after ?? 0, limit: limit), $0.calls.count) }
             return (ReportWriter.json(calls: found.page), found.next.map(String.init), count)
         }
     }

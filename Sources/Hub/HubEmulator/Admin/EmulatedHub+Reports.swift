@@ -1,5 +1,6 @@
 import FanOut
 import HTTPServing
+import HubServer
 import PushModel
 import Synchronization
 
@@ -15,38 +16,53 @@ extension EmulatedHub {
     func devicePage(
         handle: String?, tag: String?, from cursor: DeviceCursor, limit: Int
     ) -> (page: [DeviceReport], next: DeviceCursor?, count: Int) {
-        let now = clock()
-        let (page, next, count) = state.withLock { state in
-            state.deliverDue(now: now)
+        messages.deliverDue(now: clock())
+        let keys = deviceKeys(handle: handle, tag: tag)
+        let (page, next, count) = messages.state.withLock { state in
             let (page, next) =
-                if let keys = state.deviceKeys(handle: handle, tag: tag) {
+                if let keys {
                     state.devices.page(of: state.devices.positions(of: keys), from: cursor, limit: limit)
                 } else {
                     state.devices.page(
                         of: min(cursor.deviceCount, state.devices.count)..<state.devices.count, from: cursor, limit: limit)
                 }
-            return (page.map { ($0, state.registrations.registrations(of: $0.key)) }, next, state.devices.count)
+            return (page, next, state.devices.count)
         }
-        return (page.map(Self.report), next, count)
+        let known = try? hub.devices.read { [keys = page.map(\.key)] (book) throws(RefusedCall) in
+            var known: [[Registration]] = []
+            for key in keys { known.append(try book.registrations(of: key)) }
+            return known
+        }
+        return (zip(page, known ?? page.map { _ in [] }).map(Self.report), next, count)
+    }
+
+    /// The keys of the devices with this handle, a registration that has this tag, or both. Nil stands for all devices.
+    private func deviceKeys(handle: String?, tag: String?) -> Set<DeviceKey>? {
+        let tagged = tag.map { tag in
+            let page = try? hub.devices.read { (book) throws(RefusedCall) in
+                try book.page(of: .tagged(tag.lowercased()), from: 0, limit: .max).page
+            }
+            return Set((page ?? []).map(\.deviceKey))
+        }
+        guard let handle else { return tagged }
+        let named = Set(HubPlatform.allCases.map { DeviceKey(platform: $0, handle: handle) })
+        return tagged.map(named.intersection) ?? named
     }
 
     /// The recorded calls, in the order of their arrival, with ids higher than `after`, and at most `limit` of them.
     public func calls(after: Int = 0, limit: Int = .max) -> [RecordedCall] {
-        state.withLock { $0.calls.page(after: after, limit: limit).page }
+        messages.state.withLock { $0.calls.page(after: after, limit: limit).page }
     }
 
     /// The number of notifications that rang since the last reset, on all devices together.
     public var rungCount: Int {
-        let now = clock()
-        return state.withLock { state in
-            state.deliverDue(now: now)
-            return state.devices.totalRungCount
-        }
+        messages.deliverDue(now: clock())
+        return messages.state.withLock { $0.devices.totalRungCount }
     }
 
     /// Arms faults, which are tried in this order. With `replacing`, those armed before are removed, else these come after them.
     public func arm(_ faults: [Fault], replacing: Bool = true) {
-        state.withLock { state in
+        messages.state.withLock { state in
             if replacing { state.faults = FaultScript() }
             state.faults.append(faults)
         }
@@ -55,7 +71,7 @@ extension EmulatedHub {
     /// Scripts what telemetry shows of the notifications that come, and whom push services refuse. The lines are tried in this
     /// order. With `replacing`, those present are removed, else these come after them.
     public func script(_ scripts: [TelemetryScript], replacing: Bool = true) {
-        state.withLock { state in
+        messages.state.withLock { state in
             if replacing { state.plan = TelemetryPlan() }
             state.plan.append(scripts)
         }
@@ -77,8 +93,7 @@ extension EmulatedHub {
         object.add("templates", raw: templates.bytes)
         do {
             let installation = try InstallationReader(object.bytes).installation(id: device.id)
-            let now = clock()
-            state.withLock { $0.write(installation, at: now) }
+            try hub.write(installation, at: clock())
         } catch {
             throw .invalidDevices(path: "in process", reason: error.answer.detail ?? "")
         }
@@ -89,16 +104,6 @@ extension EmulatedHub {
             platform: piece.key.platform.format, handle: piece.handle, tags: registrations.flatMap(\.tags).eachOnce,
             installations: registrations.compactMap(\.installationID).eachOnce, registrationCount: registrations.count,
             rungCount: piece.rungCount, rung: piece.rung, visibleCount: piece.visibleCount, areShown: piece.areShown)
-    }
-}
-
-extension HubState {
-    /// The keys of the devices with this handle, a registration that has this tag, or both. Nil stands for all devices.
-    fileprivate func deviceKeys(handle: String?, tag: String?) -> Set<DeviceKey>? {
-        let tagged = tag.map { Set(registrations.registrations(tagged: $0).map(\.deviceKey)) }
-        guard let handle else { return tagged }
-        let named = Set(HubPlatform.allCases.map { DeviceKey(platform: $0, handle: handle) })
-        return tagged.map(named.intersection) ?? named
     }
 }
 

@@ -1,3 +1,4 @@
+import HubServer
 import Basics
 import HTTPServing
 import PushModel

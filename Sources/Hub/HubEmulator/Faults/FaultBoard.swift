@@ -1,3 +1,4 @@
+import HubServer
 public import HTTPServing
 import PushModel
 import Synchronization

@@ -1,3 +1,5 @@
+import HubServer
+
 /// Decides by chance which calls a fault strikes. The same seed gives the same decisions.
 struct FaultDice: Sendable {
     private var random: HubIdentifiers

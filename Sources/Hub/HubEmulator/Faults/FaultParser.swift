@@ -1,3 +1,5 @@
+import HubServer
+
 /// Reads the text of a ``Fault``.
 ///
 /// Effects: `status=100…599`, `throttle`, `reset=before|after`, `hang[=before|after]`, `outage=10s` (with `status=` an answer
@@ -106,16 +108,5 @@ enum FaultParser {
         return .drip(
             byteCount: try FaultError.number("drip", from: String(parts[0]), in: 1...65536),
             every: try FaultError.duration("drip", from: String(parts[1])))
-    }
-}
-
-extension StringProtocol {
-    /// Without blanks at both ends.
-    var trimmingBlanks: String {
-        if !utf8.contains(where: { $0 <= 0x20 || $0 >= 0x80 }) { return String(self) }
-        var text = self[...]
-        while let first = text.first, first.isWhitespace { text = text.dropFirst() }
-        while let last = text.last, last.isWhitespace { text = text.dropLast() }
-        return String(text)
     }
 }

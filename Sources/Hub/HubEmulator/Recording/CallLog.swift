@@ -1,3 +1,4 @@
+import HubServer
 public import HTTPServing
 
 /// One call of the hub's API, as it was received and answered.

@@ -1,3 +1,4 @@
+import HubServer
 import Basics
 
 /// The rings of each device, in order.

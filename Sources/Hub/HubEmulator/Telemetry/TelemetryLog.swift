@@ -1,3 +1,5 @@
+import HubServer
+
 /// The newest notifications, found by id.
 struct TelemetryLog: Sendable {
     private var records: NewestValues<TelemetryRecord>

@@ -1,3 +1,4 @@
+import HubServer
 import Basics
 
 /// Reads a line of a ``TelemetryScript``.

@@ -1,3 +1,4 @@
+import HubServer
 import HTTPServing
 
 /// The lines of the telemetry's script with their counts. Of the lines for notifications and of those for devices, the first that

@@ -1,17 +1,8 @@
 import Basics
+import HubServer
 
 /// The hub's knowledge of one accepted notification, and its telemetry over time.
 struct TelemetryRecord: Sendable {
-    /// The telemetry at one moment.
-    struct Shown: Sendable, Equatable {
-        let state: String
-        /// The start of the work, in milliseconds since 1970, or `nil` before it.
-        var startedAt: Int64?
-        /// The time at which the state became final.
-        var endedAt: Int64?
-        var counts = OutcomeCounts()
-    }
-
     private static let pendingStates = ["Enqueued", "Scheduled"]
     private static let finalStates = ["Completed", "Abandoned", "NoTargetFound", "Canceled", "Cancelled"]
 
@@ -53,18 +44,19 @@ struct TelemetryRecord: Sendable {
     /// Notes that a scheduled notification was taken back.
     mutating func canceled(at now: Int64) { canceledAt = now }
 
-    /// The platform of a native notification, or the templates that were filled in, in the words of `TargetPlatforms`.
-    var targetPlatforms: String {
-        if let platform { return platform.format }
-        let templates = HubPlatform.allCases.filter { platform in counts.entries.contains { $0.platform == platform } }
-        return templates.isEmpty ? "template" : templates.map { $0.format + "template" }.joined(separator: ",")
+    /// The telemetry at `now`, milliseconds since 1970, or `nil` while the id is unknown.
+    func telemetry(at now: Int64) -> MessageTelemetry? {
+        shown(at: now).map {
+            MessageTelemetry(
+                id: id, body: body, tags: tags, platform: platform, apiVersion: apiVersion, queuedAt: queuedAt, shown: $0)
+        }
     }
 
     /// The telemetry at `now`, milliseconds since 1970, or `nil` while the id is unknown.
-    func shown(at now: Int64) -> Shown? {
+    private func shown(at now: Int64) -> MessageTelemetry.Shown? {
         guard let hidden = progress.hidden, now >= acceptedAt + hidden.wholeMilliseconds else { return nil }
-        if let canceledAt { return Shown(state: progress.canceledState, endedAt: canceledAt) }
-        if now < queuedAt { return Shown(state: "Scheduled") }
+        if let canceledAt { return MessageTelemetry.Shown(state: progress.canceledState, endedAt: canceledAt) }
+        if now < queuedAt { return MessageTelemetry.Shown(state: "Scheduled") }
         var begin = max(queuedAt, acceptedAt + hidden.wholeMilliseconds)
         var startedAt: Int64?
         for step in progress.steps {
@@ -72,11 +64,12 @@ struct TelemetryRecord: Sendable {
             guard let duration = step.duration, now >= begin + duration.wholeMilliseconds else {
                 let isFinal = Self.finalStates.contains(step.state)
                 let counted = step.counts ?? (step.state == "Completed" ? counts : OutcomeCounts())
-                return Shown(state: step.state, startedAt: startedAt, endedAt: isFinal ? begin : nil, counts: counted)
+                return MessageTelemetry.Shown(
+                    state: step.state, startedAt: startedAt, endedAt: isFinal ? begin : nil, counts: counted)
             }
             begin += duration.wholeMilliseconds
         }
         let state = counts.isEmpty ? "NoTargetFound" : "Completed"
-        return Shown(state: state, startedAt: startedAt ?? begin, endedAt: begin, counts: counts)
+        return MessageTelemetry.Shown(state: state, startedAt: startedAt ?? begin, endedAt: begin, counts: counts)
     }
 }

@@ -1,3 +1,5 @@
+import HubServer
+
 /// One line of the telemetry's script: the progress of notifications' telemetry, or the devices that a push service refuses.
 ///
 /// Written as fields joined by commas, on the command line and at run time alike: `hidden=10s,state=Processing/20s` or

@@ -15,6 +15,7 @@ import Testing
 import WorkerRuntime
 
 @testable import Gateway
+import HubServer
 
 /// What stands behind the tutorials' apps: a broker, an emulated hub, a worker and two gateways, one of which follows outcomes.
 ///
@@ -35,11 +36,11 @@ final class AppStage: Sendable {
     let hubPort: Int
 
     /// What apps may have: registering devices.
-    static let listenPolicy = HubEmulatorPolicy(
+    static let listenPolicy = HubPolicy(
         name: "DefaultListenSharedAccessSignature", key: "bGlzdGVuLWtleS1vZi10aGUtdHV0b3JpYWxzLWFwcHM=", rights: .listen)
     /// What somebody has who sends news to the hub directly.
-    static let sendPolicy = HubEmulatorPolicy(name: "sender", key: "c2VuZC1rZXktb2YtdGhlLW5ld3MtZGVzay1hbG9uZSE=", rights: .send)
-    private static let gatewayPolicy = HubEmulatorPolicy(
+    static let sendPolicy = HubPolicy(name: "sender", key: "c2VuZC1rZXktb2YtdGhlLW5ld3MtZGVzay1hbG9uZSE=", rights: .send)
+    private static let gatewayPolicy = HubPolicy(
         name: "gateway", key: "Z2F0ZXdheS1rZXktd2l0aC1saXN0ZW4tYW5kLXNlbmQ=", rights: [.listen, .send])
 
     let topics: Topics

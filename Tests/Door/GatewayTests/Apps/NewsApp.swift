@@ -2,6 +2,7 @@ import Basics
 import EventLoop
 import HubAuth
 import HubEmulator
+import HubServer
 
 /// The breaking-news tutorial's app: it registers a template at the hub itself, with a key that may listen, and categories as tags.
 ///
@@ -118,9 +119,9 @@ final class HubSession {
     static let rfc3986 = PercentEncoding(leaving: "-._~", writesSpaceAsPlus: false, hexCase: .upper)
 
     private let session: AppSession
-    private let policy: HubEmulatorPolicy
+    private let policy: HubPolicy
 
-    init(port: Int, _ policy: HubEmulatorPolicy) {
+    init(port: Int, _ policy: HubPolicy) {
         session = AppSession(port: port)
         self.policy = policy
     }

@@ -2,6 +2,7 @@ import Glibc
 import HTTPServing
 import HubAuth
 import HubEmulator
+import HubServer
 import JobSupport
 import Observability
 import Settings
@@ -45,7 +46,7 @@ extension Command {
         ],
         readOn: "pushfan help --page emulator, pushfan help worker", run: EmulatorCommand.run)
 
-    private static let tierNames = HubEmulatorConfiguration.Tier.allCases.map(\.rawValue)
+    private static let tierNames = HubTier.allCases.map(\.rawValue)
 }
 
 enum EmulatorCommand {
@@ -91,7 +92,7 @@ enum EmulatorCommand {
         configuration.hubName = settings.hub.name ?? configuration.hubName
         configuration.tls = try tls(arguments)
         configuration.threadCount = try arguments.integer("threads", in: 1...64) ?? 1
-        configuration.tier = arguments.value("tier").flatMap(HubEmulatorConfiguration.Tier.init) ?? configuration.tier
+        configuration.tier = arguments.value("tier").flatMap(HubTier.init) ?? configuration.tier
         configuration.recording =
             arguments.value("record").flatMap(HubEmulatorConfiguration.Recording.init) ?? configuration.recording
         configuration.devicesFile = arguments.value("devices")
@@ -126,13 +127,13 @@ enum EmulatorCommand {
     /// The key of the connection string first, because its policy is the one that is printed.
     private static func policies(
         _ arguments: Arguments, _ settings: Settings
-    ) throws(CommandFailure) -> [HubEmulatorPolicy] {
+    ) throws(CommandFailure) -> [HubPolicy] {
         var policies = [HubEmulatorConfiguration.defaultPolicy]
         if let text = settings.hub.connectionString {
             policies = [try policy(text.secret)]
         }
         for text in arguments.values("policy") {
-            guard let policy = HubEmulatorPolicy(parsing: text) else {
+            guard let policy = HubPolicy(parsing: text) else {
                 throw .usage("--policy: expected NAME=KEY or NAME=KEY:Listen,Send,Manage")
             }
             policies.append(policy)
@@ -141,7 +142,7 @@ enum EmulatorCommand {
     }
 
     /// The name and key of a connection string. The reader of connection strings keeps keys to itself.
-    private static func policy(_ connectionString: String) throws(CommandFailure) -> HubEmulatorPolicy {
+    private static func policy(_ connectionString: String) throws(CommandFailure) -> HubPolicy {
         let name: String
         do throws(HubAuthError) {
             name = try ConnectionString(parsing: connectionString).credential.policy
@@ -153,7 +154,7 @@ enum EmulatorCommand {
             let key = field[..<equals].lowercased().filter { $0 != " " }
             if key == "sharedaccesskey" {
                 let value = field[field.index(after: equals)...].drop { $0 == " " }
-                return HubEmulatorPolicy(name: name, key: String(value), rights: .all)
+                return HubPolicy(name: name, key: String(value), rights: .all)
             }
         }
         throw CommandFailure(.configuration, "hub.connection_string has no SharedAccessKey")

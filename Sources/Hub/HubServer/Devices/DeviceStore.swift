@@ -1,0 +1,129 @@
+package import FanOut
+
+/// The registrations and installations of a hub, in memory or in a file.
+///
+/// Any thread may call. A store that cannot answer refuses with 503.
+package protocol DeviceStore: Sendable {
+    /// Carries out all of `body`, or nothing of it if it throws. Returns once that lasts.
+    ///
+    /// - Parameter body: Reads and writes. It may be carried out on another thread, must not use the store itself, and throws of its own
+    ///   before its first write only.
+    /// - Returns: What `body` returns.
+    /// - Throws: What `body` throws, or 503.
+    func change<Result: Sendable>(
+        _ body: @escaping @Sendable (any DeviceBook) throws(RefusedCall) -> Result
+    ) throws(RefusedCall) -> Result
+
+    /// Shows `body` one state of the devices.
+    ///
+    /// - Parameter body: Reads, and writes nothing.
+    /// - Returns: What `body` returns.
+    /// - Throws: What `body` throws, or 503.
+    func read<Result: Sendable>(
+        _ body: @escaping @Sendable (any DeviceBook) throws(RefusedCall) -> Result
+    ) throws(RefusedCall) -> Result
+}
+
+/// The devices of a hub within one reading or change.
+package protocol DeviceBook: AnyObject {
+    /// The registration called `id`, derived ones included.
+    func registration(_ id: String) throws(RefusedCall) -> Registration?
+
+    /// Writes a registration in place of the one with the same id. It goes to the end of the lists, its device keeps its place in walks.
+    func write(_ registration: Registration) throws(RefusedCall)
+
+    /// Removes the registration called `id`, if there is one.
+    func removeRegistration(_ id: String) throws(RefusedCall)
+
+    /// The registrations of a device, in the order of their last write.
+    func registrations(of device: DeviceKey) throws(RefusedCall) -> [Registration]
+
+    /// A page of a list, in the order of the last write, and where the next one begins if there is one. The first page is at 0.
+    func page(of list: RegistrationList, from cursor: Int, limit: Int) throws(RefusedCall) -> (page: [Registration], next: Int?)
+
+    /// The installation called `id`.
+    func installation(_ id: String) throws(RefusedCall) -> Installation?
+
+    /// Writes an installation, with the registrations that stand for it, in place of the one with the same id and its registrations.
+    func write(_ installation: Installation, as registrations: [Registration]) throws(RefusedCall)
+
+    /// Removes an installation with its registrations, if there is one.
+    func removeInstallation(_ id: String) throws(RefusedCall)
+
+    /// Notes that the handle of an installation is gone. Its registrations stay as they are.
+    func markExpired(installation id: String) throws(RefusedCall)
+
+    /// The place behind every device that is there.
+    func end() throws(RefusedCall) -> DeviceNumber
+
+    /// The devices of an audience behind a place, in the order of walks, at most `limit`. Fewer than `limit` are the last.
+    func devices(of audience: DeviceAudience, after place: DevicePlace?, limit: Int) throws(RefusedCall) -> [AudienceDevice]
+}
+
+/// A list of registrations that clients may ask for.
+package enum RegistrationList: Sendable {
+    case all
+    /// Those with a handle.
+    case filtered(RegistrationFilter)
+    /// Those with a tag, in lower case.
+    case tagged(String)
+}
+
+/// The number of a device, which grows with each that is new. A device keeps its number for as long as it has a registration, whatever is
+/// written.
+package typealias DeviceNumber = Int64
+
+/// The place of a device in the order of walks: by platform, then by number.
+package struct DevicePlace: Sendable, Hashable, Comparable {
+    /// The platform's position among all.
+    package let platform: HubPlatform
+    package let number: DeviceNumber
+
+    package init(platform: HubPlatform, number: DeviceNumber) { (self.platform, self.number) = (platform, number) }
+
+    package static func < (left: DevicePlace, right: DevicePlace) -> Bool {
+        (left.platform.code, left.number) < (right.platform.code, right.number)
+    }
+}
+
+/// The devices that a notification is for.
+package struct DeviceAudience: Sendable {
+    /// The condition on the tags of a registration. Nil for every registration.
+    package var expression: TagExpression?
+    /// The platform of native registrations, or nil for template registrations of any platform.
+    package var platform: HubPlatform?
+    /// Devices of this number and above came later, and are not meant. Nil for all.
+    package var end: DeviceNumber?
+    /// Registrations that have expired by then are left out. Milliseconds since 1970.
+    package var now: Int64
+
+    package init(expression: TagExpression?, platform: HubPlatform?, end: DeviceNumber? = nil, now: Int64) {
+        (self.expression, self.platform, self.end, self.now) = (expression, platform, end, now)
+    }
+}
+
+/// A device with those of its registrations that an audience takes in.
+package struct AudienceDevice: Sendable {
+    package let place: DevicePlace
+    /// In the order of their last write, at least one.
+    package let registrations: [Registration]
+
+    package init(place: DevicePlace, registrations: [Registration]) {
+        (self.place, self.registrations) = (place, registrations)
+    }
+}
+
+extension DeviceBook {
+    /// Forgets a device whose handle is gone, as hubs do it: its registrations are removed, and installations are marked.
+    ///
+    /// - Parameters:
+    ///   - device: The device.
+    ///   - time: Registrations that were written at this time or later stay. Milliseconds since 1970, nil for none.
+    package func expire(_ device: DeviceKey, before time: Int64? = nil) throws(RefusedCall) {
+        for registration in try registrations(of: device) where time.map({ registration.writtenAt < $0 }) ?? true {
+            try removeRegistration(registration.id)
+            guard let id = registration.installationID, registration.extras["SecondaryTileName"] == nil else { continue }
+            try markExpired(installation: id)
+        }
+    }
+}

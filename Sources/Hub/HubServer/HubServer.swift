@@ -1,0 +1,168 @@
+import Crypto
+package import HTTPServing
+package import HubAuth
+import Synchronization
+
+/// A notification hub: its REST data plane, its answers and their meaning, over stores of devices, messages and jobs.
+///
+/// It verifies tokens, evaluates tags and fills in templates as the service does. The hub's paths begin with its name.
+package final class HubServer: Sendable {
+    /// The terms, with what verifies tokens by them.
+    private struct Door: Sendable {
+        let terms: HubTerms
+        let verifier: SASVerifier
+    }
+
+    package let devices: any DeviceStore
+    package let messages: any MessageStore
+    package let jobs: any JobStore
+    /// The beginning of the paths of error details and feedback, with a slash at its end.
+    package let blobPath: String
+    /// Signs the links to error details and feedback.
+    let blobs: BlobAccess
+    /// Protects the terms. Nothing else is locked while it is held.
+    private let door: Mutex<Door>
+    /// Protects the ids that come next. Nothing else is locked while it is held.
+    private let identifiers: Mutex<HubIdentifiers>
+    /// Protects the decisions about tokens. Nothing else is locked while it is held.
+    private let grants = Mutex(GrantCache())
+    private let wrote: @Sendable ([Registration]) -> Void
+
+    /// A hub over stores.
+    ///
+    /// - Parameters:
+    ///   - terms: What it allows.
+    ///   - devices: The registrations and installations.
+    ///   - messages: The notifications.
+    ///   - jobs: The bulk jobs.
+    ///   - blobPath: The beginning of the paths of error details and feedback, with a slash at its end.
+    ///   - seed: The seed of its ids, and of the key that signs links.
+    ///   - wrote: Gets registrations after they are written, on the thread of the call.
+    package init(
+        _ terms: HubTerms, devices: any DeviceStore, messages: any MessageStore, jobs: any JobStore,
+        blobPath: String, seed: UInt64, wrote: @escaping @Sendable ([Registration]) -> Void = { _ in }
+    ) {
+        (self.devices, self.messages, self.jobs) = (devices, messages, jobs)
+        (self.blobPath, self.wrote) = (blobPath, wrote)
+        door = Mutex(Self.door(terms))
+        identifiers = Mutex(HubIdentifiers(seed: seed))
+        blobs = BlobAccess(seed: seed)
+    }
+
+    private static func door(_ terms: HubTerms) -> Door {
+        let policies = terms.policies.map { SASPolicy(name: $0.name, keys: [SecretKey($0.key)], rights: $0.rights) }
+        return Door(terms: terms, verifier: SASVerifier(policies: policies, comparesHost: terms.checksHost))
+    }
+
+    /// The present terms.
+    package var terms: HubTerms { door.withLock { $0.terms } }
+
+    /// Takes other terms. Calls that have begun end by the former ones.
+    package func take(_ terms: HubTerms) {
+        door.withLock { $0 = Self.door(terms) }
+        grants.withLock { $0 = GrantCache() }
+    }
+
+    /// Makes ids.
+    package func identify<Result: Sendable>(_ make: (inout HubIdentifiers) -> Result) -> Result {
+        identifiers.withLock { make(&$0) }
+    }
+
+    /// Tells of registrations that were just written.
+    func tell(of registrations: [Registration]) { wrote(registrations) }
+
+    /// Writes an installation in place of the one with its id.
+    package func write(_ installation: Installation, at now: Int64) throws(RefusedCall) {
+        let registrations = derived(from: installation, at: now)
+        try devices.change { (book) throws(RefusedCall) in try book.write(installation, as: registrations) }
+        tell(of: registrations)
+    }
+
+    /// The registrations that stand for an installation, with new ids.
+    func derived(from installation: Installation, at now: Int64) -> [Registration] {
+        identify { identifiers in
+            installation.registrations(makeID: { identifiers.registrationID() }).map { registration in
+                var registration = registration
+                registration.writtenAt = now
+                return registration
+            }
+        }
+    }
+
+    /// Fields of which two say nothing (RFC 9110, section 5.3).
+    private static let singleFields =
+        ["Authorization", "Content-Type"]
+        + ["Format", "Tags", "DeviceHandle", "ScheduleTime", "Apns-Expiry"].map { "ServiceBusNotification-" + $0 }
+
+    /// Finds the route of a request.
+    package func route(of request: HTTPServerRequest) -> HubRoute { HubRoute(of: request, hubName: terms.hubName) }
+
+    /// Performs a call, if its token allows it.
+    ///
+    /// - Parameters:
+    ///   - request: The request.
+    ///   - route: Its route.
+    ///   - callID: The call's number in the records.
+    ///   - moment: The time.
+    package func perform(_ request: HTTPServerRequest, route: HubRoute, callID: Int, moment: Moment) -> HubAnswer {
+        let operation: HubOperation
+        switch route {
+        case .otherHub: return .error(404, detail: "No service is hosted at the specified address")
+        case .unknown: return .error(404, detail: "The requested resource does not exist")
+        case .methodNotAllowed(let allowed):
+            var answer = HubAnswer.error(405, detail: "The method is not allowed for this resource")
+            answer.headers = ["Allow": allowed]
+            return answer
+        case .operation(let found): operation = found
+        }
+        if let name = Self.singleFields.first(where: { request.headers.count(of: $0) > 1 }) {
+            return .error(400, detail: "The HTTP header \"\(name)\" is there more than once")
+        }
+        let door = door.withLock { $0 }
+        if let refusal = refusal(of: request, by: door, rights: operation.rights, at: moment) {
+            return HubAnswer(status: refusal.status, detail: refusal.detail)
+        }
+        guard let version = APIVersion(request.queryValue("api-version")) else {
+            return .error(400, detail: "The api-version is missing or not valid: expected api-version=YYYY-MM in the query")
+        }
+        let call = HubCall(
+            request: request, id: callID, moment: moment, apiVersion: version, tier: door.terms.tier,
+            baseURL: Self.baseURL(of: request, by: door.terms))
+        guard operation.tiers.contains(call.tier) else { return call.refusedByTier() }
+        return operation.perform(self, call)
+    }
+
+    /// Says why a request may not do what needs one of some rights, or nil if it may.
+    package func refusal(of request: HTTPServerRequest, rights: SASRights, at moment: Moment) -> SASRefusal? {
+        refusal(of: request, by: door.withLock { $0 }, rights: rights, at: moment)
+    }
+
+    private func refusal(
+        of request: HTTPServerRequest, by door: Door, rights: SASRights, at moment: Moment
+    ) -> SASRefusal? {
+        let second = moment.milliseconds / 1000
+        let key = GrantCache.Key(
+            authorization: request.headers["Authorization"] ?? "",
+            host: door.terms.checksHost ? request.headers["Host"] ?? "" : "", path: String(request.rawPath), rights: rights)
+        if grants.withLock({ $0.isGranted(key, second: second) }) { return nil }
+        do {
+            try door.verifier.verify(
+                authorization: request.headers["Authorization"], host: request.headers["Host"] ?? "", path: key.path,
+                anyOf: rights, now: second)
+        } catch {
+            return error
+        }
+        grants.withLock { $0.grant(key, second: second) }
+        return nil
+    }
+
+    private static func baseURL(of request: HTTPServerRequest, by terms: HubTerms) -> String {
+        var scheme = request.isSecure ? "https" : "http"
+        if terms.trustsForwardedProto, let forwarded = request.headers.members("X-Forwarded-Proto").first?.lowercased(),
+            forwarded == "https" || forwarded == "http"
+        {
+            scheme = forwarded
+        }
+        return "\(scheme)://\(request.headers["Host"] ?? terms.listen)/\(terms.hubName)"
+    }
+}

@@ -1,0 +1,140 @@
+import FanOut
+import HTTPServing
+import PushModel
+
+/// Reads a send from its headers and body, as strictly as the service does.
+package struct NotificationReader {
+    /// The limit of a notification in bytes (hub quotas: 64 KB), without the handles of a batch.
+    package static let maximumByteCount = 64 << 10
+    /// Handles of one batch.
+    package static let maximumHandleCount = 1000
+
+    package let call: HubCall
+    /// The notification itself: the request's body, or the first part of a batch.
+    package let body: [UInt8]
+    package var isBatch = false
+
+    /// Reads everything but the audience.
+    package func notification(to audience: Notification.Audience) throws(RefusedCall) -> Notification {
+        guard body.count <= Self.maximumByteCount else {
+            throw RefusedCall(413, detail: "The message is \(body.count) bytes long; the limit is \(Self.maximumByteCount)")
+        }
+        let format = call.notificationHeader("Format") ?? ""
+        if format.equalsIgnoringCase("template") { return try template(to: audience) }
+        guard let platform = HubPlatform(format: format) else {
+            throw .invalid(
+                "The HTTP header \"ServiceBusNotification-Format\" has an invalid value: \"\(format)\". Allowed values are "
+                    + "\"windows\", \"apple\", \"gcm\", \"template\", \"adm\", or \"windowsphone\".")
+        }
+        if case .handles(let handles) = audience { for handle in handles { try check(handle, on: platform) } }
+        return try native(platform, to: audience)
+    }
+
+    /// Checks a device's handle. The keys of a browser stand beside its endpoint in a batch only: a direct send has fields for them.
+    private func check(_ handle: String, on platform: HubPlatform) throws(RefusedCall) {
+        guard platform == .browser, !isBatch else { return try platform.check(handle: handle) }
+        let fields = call.request.headers
+        let channel = JSONObject(["endpoint": handle, "p256dh": fields["P256DH"], "auth": fields["Auth"]])
+        try platform.check(handle: String(decoding: channel.bytes, as: UTF8.self))
+    }
+
+    /// The audience of the tags header, or everyone without the header.
+    package func taggedAudience() throws(RefusedCall) -> Notification.Audience {
+        guard let text = call.notificationHeader("Tags"), !text.trimmingBlanks.isEmpty else { return .everyone }
+        do {
+            return .tags(try TagExpression(parsing: text))
+        } catch {
+            switch error.reason {
+            case .tag, .invalidCharacter, .expectedTag:
+                throw .invalid(
+                    "An invalid tag(s) '\(text)' was supplied. Valid tag characters are alphanumeric, _, @, -, ., : and #.")
+            default:
+                throw .invalid("The tag expression '\(text)' is not valid: \(error)")
+            }
+        }
+    }
+
+    private func native(_ platform: HubPlatform, to audience: Notification.Audience) throws(RefusedCall) -> Notification {
+        var document: JSONDocument?
+        if platform.takesJSON {
+            var read = JSONDocument()
+            do { try read.read(body.span) } catch { throw .invalid("The payload is not valid JSON. \(error.sentence)") }
+            guard read.kind(of: read.root) == .object else { throw .invalid("The payload is not a JSON object") }
+            document = read
+        } else if body.isEmpty {
+            throw .invalid("The payload is empty")
+        }
+        try SendHeaders.check(call.request.headers, for: platform)
+        let headers = forwardedHeaders()
+        return Notification(
+            id: "", callID: call.id, content: .native(platform), audience: audience, body: body, headers: headers,
+            collapseKey: CollapseKey.of(platform, headers: call.request.headers, document: document),
+            refusal: platform.refusal(of: body, document: document, headers: headers))
+    }
+
+    private func template(to audience: Notification.Audience) throws(RefusedCall) -> Notification {
+        if case .handles = audience {
+            throw .invalid("A template notification cannot be sent to a device handle")
+        }
+        var document = JSONDocument()
+        do { try document.read(body.span) } catch { throw .invalid("The properties are not valid JSON. \(error.sentence)") }
+        guard document.kind(of: document.root) == .object else {
+            throw .invalid("The properties of a template notification must be one JSON object")
+        }
+        var properties: [String: String] = [:]
+        try document.forEachMember(of: document.root) { (key, value) throws(RefusedCall) in
+            let name = document.string(key)
+            guard document.kind(of: value) == .string else {
+                throw .invalid("The property '\(name)' of a template notification is not a string")
+            }
+            properties[name.lowercased()] = document.string(document.text(of: value))
+        }
+        return Notification(
+            id: "", callID: call.id, content: .template(properties), audience: audience, body: body,
+            headers: forwardedHeaders(), collapseKey: nil, refusal: nil)
+    }
+
+    /// The header fields of the request that the push service gets.
+    private func forwardedHeaders() -> HTTPFields {
+        var forwarded = HTTPFields(capacity: 8)
+        for field in call.request.headers.all where Self.isForwarded(field.name) {
+            forwarded.append(field.name, value: field.value)
+        }
+        return forwarded
+    }
+
+    private static func isForwarded(_ name: String) -> Bool {
+        if name.startsIgnoringCase(with: "x-") {
+            return !name.startsIgnoringCase(with: "x-ms-") && !name.startsIgnoringCase(with: "x-forwarded-")
+        }
+        return name.startsIgnoringCase(with: "apns-")
+            || ["content-type", "servicebusnotification-apns-expiry", "p256dh", "auth"].contains { name.equalsIgnoringCase($0) }
+    }
+}
+
+/// An answer that refuses a call.
+package struct RefusedCall: Error {
+    package let answer: HubAnswer
+
+    package init(_ status: Int, detail: String) {
+        answer = .error(status, detail: detail)
+    }
+
+    /// The refusal of a call that a store cannot serve now.
+    ///
+    /// - Parameters:
+    ///   - detail: The reason, without any value that was stored.
+    ///   - pause: The time after which it may be asked again, in whole seconds.
+    package static func unavailable(_ detail: String, retryAfter pause: Int = 5) -> RefusedCall {
+        RefusedCall(503, detail: detail, headers: ["Retry-After": "\(pause)"])
+    }
+
+    private init(_ status: Int, detail: String, headers: HTTPFields) {
+        var answer = HubAnswer.error(status, detail: detail)
+        answer.headers = headers
+        self.answer = answer
+    }
+
+    /// The refusal of a call that is not as it must be.
+    package static func invalid(_ detail: String) -> RefusedCall { RefusedCall(400, detail: detail) }
+}
