@@ -20,6 +20,14 @@ final class ChangeQueue: Sendable {
         case changes
         /// The last transaction failed, and no change waits.
         case attempt
+        /// No change has come for a while.
+        case rest
+    }
+
+    /// The time without a change before other work comes.
+    struct Pauses: Sendable {
+        var attempt = DispatchTimeInterval.seconds(1)
+        var rest = DispatchTimeInterval.seconds(5)
     }
 
     private struct State {
@@ -28,6 +36,8 @@ final class ChangeQueue: Sendable {
         /// The beginning of the present transaction.
         var start: MonotonicTime?
         var problem: String?
+        /// True if nothing was changed since the last rest.
+        var isRested = true
         var isClosed = false
     }
 
@@ -35,13 +45,15 @@ final class ChangeQueue: Sendable {
     private static let limit = 4096
     /// The time after which a change that waits is taken back, and a transaction counts as one that hangs.
     private static let patience = Duration.seconds(10)
-    /// The time between two attempts to write while the last one failed.
-    private static let pause = DispatchTimeInterval.seconds(1)
     private static let hanging = "a change of it has not ended for more than 10 s"
 
+    private let pauses: Pauses
     /// Protects all of it. Nothing else is locked while it is held.
     private let state = Mutex(State())
     private let arrivals = DispatchSemaphore(value: 0)
+
+    /// A queue without changes.
+    init(pauses: Pauses = Pauses()) { self.pauses = pauses }
 
     /// The reason for which the last changes are not kept, or nil if they are.
     var problem: String? { state.withLock { Self.isHanging($0) ? Self.hanging : $0.problem } }
@@ -84,21 +96,35 @@ final class ChangeQueue: Sendable {
     /// The next change, or nil if none waits.
     func next() -> WaitingChange? { state.withLock { $0.waiting.popFirst() } }
 
-    /// Waits for work, which begins when this returns. While there is a problem, it is an attempt from time to time. Nil at the end: the
-    /// queue is closed, and no change is left.
+    /// Waits for work, which begins when this returns: changes, or else an attempt or a rest after a while. Nil at the end: the queue is
+    /// closed, and no change is left.
     func nextDuty() -> Duty? {
         while true {
-            let (duty, isOver, hasProblem) = state.withLock { state -> (Duty?, Bool, Bool) in
-                guard state.waiting.count > 0 else { return (nil, state.isClosed, state.problem != nil) }
-                state.start = .now()
-                return (.changes, false, false)
-            }
-            if duty != nil || isOver { return duty }
-            if arrivals.wait(timeout: hasProblem ? .now() + Self.pause : .distantFuture) == .timedOut { return .attempt }
+            let (isOver, idle) = state.withLock { ($0.isClosed, idleDuty($0)) }
+            if beginChanges() { return .changes }
+            if isOver { return nil }
+            guard arrivals.wait(timeout: idle.map { .now() + $0.pause } ?? .distantFuture) == .timedOut else { continue }
+            if idle?.duty == .rest { state.withLock { $0.isRested = true } }
+            if let idle { return idle.duty }
         }
     }
 
-    /// Notes the end of the transaction, and why nothing of it is kept.
+    /// The work that comes if no change does, and when.
+    private func idleDuty(_ state: State) -> (duty: Duty, pause: DispatchTimeInterval)? {
+        if state.problem != nil { return (.attempt, pauses.attempt) }
+        return state.isRested ? nil : (.rest, pauses.rest)
+    }
+
+    /// Notes that a transaction begins, if there are changes for it.
+    private func beginChanges() -> Bool {
+        state.withLock { state in
+            guard state.waiting.count > 0 else { return false }
+            (state.start, state.isRested) = (.now(), false)
+            return true
+        }
+    }
+
+    /// Notes the end of a transaction, and why nothing of it is kept.
     func noteEnd(problem: String?) { state.withLock { ($0.start, $0.problem) = (nil, problem) } }
 
     /// Refuses changes from now on.

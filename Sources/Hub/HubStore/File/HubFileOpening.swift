@@ -7,6 +7,8 @@ struct HubFileOpening: Sendable {
     static let patience = Duration.seconds(5)
     /// Pages of the log from which on each commit tries to work it off.
     private static let logPageCount = 1000
+    /// The length to which a log that has grown longer is cut when it begins from the start again.
+    private static let keptLogByteCount = 16 << 20
 
     /// The path, without symbolic links.
     let path: String
@@ -21,6 +23,9 @@ struct HubFileOpening: Sendable {
     ///   - schema: Its tables.
     /// - Throws: `.unusable` for a key of another length.
     init(_ path: String, key: [UInt8]?, schema: Schema) throws(HubFileError) {
+        guard key?.count ?? AES256GCM.keyByteCount == AES256GCM.keyByteCount else {
+            throw .unusable(path: path, reason: "the key of its handles has not \(AES256GCM.keyByteCount) bytes")
+        }
         do throws(CryptoError) { seal = try HandleSeal(key: key) } catch {
             throw .unusable(path: path, reason: error.description)
         }
@@ -36,7 +41,7 @@ struct HubFileOpening: Sendable {
             try database.execute(
                 """
                 PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA secure_delete = ON;
-                PRAGMA wal_autocheckpoint = \(Self.logPageCount);
+                PRAGMA wal_autocheckpoint = \(Self.logPageCount); PRAGMA journal_size_limit = \(Self.keptLogByteCount);
                 """)
         }
         do throws(SQLiteError) { try schema.migrate(database, from: version) } catch {
@@ -55,6 +60,8 @@ struct HubFileOpening: Sendable {
     /// A connection that reads.
     func reader(cacheByteCount: Int) throws(HubFileError) -> sending HubConnection {
         let database = try open(cacheByteCount: cacheByteCount)
+        // It opens the log here, not later, when another may be at its place.
+        _ = try version(of: database)
         try use { () throws(SQLiteError) in try database.execute("PRAGMA query_only = ON") }
         return HubConnection(database, seal: seal)
     }
