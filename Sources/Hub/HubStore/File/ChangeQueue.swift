@@ -30,6 +30,12 @@ final class ChangeQueue: Sendable {
         var rest = DispatchTimeInterval.seconds(5)
     }
 
+    /// The work of this moment, or that of later if no change comes before.
+    private enum Step {
+        case duty(Duty?)
+        case wait(Duty?)
+    }
+
     private struct State {
         var waiting = FIFO<WaitingChange>()
         var nextNumber = 0
@@ -38,7 +44,20 @@ final class ChangeQueue: Sendable {
         var problem: String?
         /// True if nothing was changed since the last rest.
         var isRested = true
+        /// True while the writer waits for a signal.
+        var isIdle = false
         var isClosed = false
+
+        /// Notes that a transaction begins, or that the writer waits. Nil as its duty is the end.
+        mutating func begin() -> Step {
+            if waiting.count > 0 {
+                (start, isRested) = (.now(), false)
+                return .duty(.changes)
+            }
+            if isClosed { return .duty(nil) }
+            isIdle = true
+            return .wait(problem != nil ? .attempt : isRested ? nil : .rest)
+        }
     }
 
     /// The most changes that wait.
@@ -77,7 +96,7 @@ final class ChangeQueue: Sendable {
             state.waiting.append(WaitingChange(number: state.nextNumber, perform: perform, finish: finish))
             return state.nextNumber
         }
-        arrivals.signal()
+        wake()
         return number
     }
 
@@ -100,27 +119,17 @@ final class ChangeQueue: Sendable {
     /// closed, and no change is left.
     func nextDuty() -> Duty? {
         while true {
-            let (isOver, idle) = state.withLock { ($0.isClosed, idleDuty($0)) }
-            if beginChanges() { return .changes }
-            if isOver { return nil }
-            guard arrivals.wait(timeout: idle.map { .now() + $0.pause } ?? .distantFuture) == .timedOut else { continue }
-            if idle?.duty == .rest { state.withLock { $0.isRested = true } }
-            if let idle { return idle.duty }
-        }
-    }
-
-    /// The work that comes if no change does, and when.
-    private func idleDuty(_ state: State) -> (duty: Duty, pause: DispatchTimeInterval)? {
-        if state.problem != nil { return (.attempt, pauses.attempt) }
-        return state.isRested ? nil : (.rest, pauses.rest)
-    }
-
-    /// Notes that a transaction begins, if there are changes for it.
-    private func beginChanges() -> Bool {
-        state.withLock { state in
-            guard state.waiting.count > 0 else { return false }
-            (state.start, state.isRested) = (.now(), false)
-            return true
+            switch state.withLock({ $0.begin() }) {
+            case .duty(let duty): return duty
+            case .wait(nil): arrivals.wait()
+            case .wait(let duty?):
+                if arrivals.wait(timeout: .now() + (duty == .rest ? pauses.rest : pauses.attempt)) == .success { continue }
+                state.withLock { state in
+                    state.isIdle = false
+                    if duty == .rest { state.isRested = true }
+                }
+                return duty
+            }
         }
     }
 
@@ -130,6 +139,15 @@ final class ChangeQueue: Sendable {
     /// Refuses changes from now on.
     func close() {
         state.withLock { $0.isClosed = true }
-        arrivals.signal()
+        wake()
+    }
+
+    /// Wakes the writer if it waits.
+    private func wake() {
+        let isIdle = state.withLock { state in
+            defer { state.isIdle = false }
+            return state.isIdle
+        }
+        if isIdle { arrivals.signal() }
     }
 }

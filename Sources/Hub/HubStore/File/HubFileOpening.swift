@@ -36,11 +36,13 @@ struct HubFileOpening: Sendable {
     func writer(cacheByteCount: Int) throws(HubFileError) -> sending HubConnection {
         let database = try open(cacheByteCount: cacheByteCount)
         let version = try version(of: database)
-        // Each commit waits for the disk, so a power failure takes nothing back that was acknowledged. What is removed is overwritten.
+        if version > 0 { try checkSeal(in: database) }
+        try useLog(of: database)
+        // Each commit waits for the disk, so a power failure takes nothing back that was acknowledged. Rows that are removed are overwritten.
         try use { () throws(SQLiteError) in
             try database.execute(
                 """
-                PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA secure_delete = ON;
+                PRAGMA synchronous = FULL; PRAGMA secure_delete = ON;
                 PRAGMA wal_autocheckpoint = \(Self.logPageCount); PRAGMA journal_size_limit = \(Self.keptLogByteCount);
                 """)
         }
@@ -48,13 +50,22 @@ struct HubFileOpening: Sendable {
             guard !error.isDamage else { throw HubFileError(error, of: path) }
             throw .unusable(path: path, reason: "it cannot be moved up to version \(schema.version): \(error.message)")
         }
-        try checkSeal(in: database)
         try use { () throws(SQLiteError) in
             let insert = try database.prepare("INSERT OR IGNORE INTO meta VALUES ('seal', ?)")
             try insert.bind(seal.check, at: 0)
             try insert.run()
         }
         return HubConnection(database, seal: seal)
+    }
+
+    /// Lets the file have a write-ahead log, without which readings and changes would wait for one another.
+    private func useLog(of database: Database) throws(HubFileError) {
+        let mode = try use { () throws(SQLiteError) -> String? in
+            let choice = try database.prepare("PRAGMA journal_mode = WAL")
+            defer { choice.reset() }
+            return try choice.step() ? choice.text(0) : nil
+        }
+        guard mode == "wal" else { throw .unusable(path: path, reason: "its file system allows no write-ahead log") }
     }
 
     /// A connection that reads.
