@@ -179,4 +179,24 @@ import Testing
         #expect(throws: HubFileError.self) { try HubFile(HubFileTerms(path: stage.path, handleKey: [1, 2, 3])) }
         #expect(!FileManager.default.fileExists(atPath: stage.path))
     }
+
+    @Test(
+        arguments: [
+            .inUse(path: "hub.db"), .newer(path: "hub.db", version: 7), .foreign(path: "hub.db"),
+            .damaged(path: "hub.db", reason: "it is cut"), .wrongKey(path: "hub.db"),
+            .unusable(path: "hub.db", reason: "it is gone"),
+        ] as [HubFileError]
+    )
+    func aFaultIsOneSentenceThatNamesTheFile(fault: HubFileError) {
+        #expect(fault.description.contains("hub.db") && !fault.description.contains("\n"))
+        #expect(fault.description.split(separator: " ").count <= 20)
+    }
+
+    @Test func theKeyIsInNoText() throws {
+        let terms = HubFileTerms(path: "hub.db", handleKey: Array("0123456789abcdef0123456789abcdef".utf8))
+        var dumped = ""
+        dump(terms, to: &dumped)
+        dump(try HandleSeal(key: terms.handleKey), to: &dumped)
+        #expect(!"\(terms)\(dumped)".contains("48") && dumped.contains("redacted"))
+    }
 }
