@@ -10,12 +10,14 @@ package protocol MessageJournal: Sendable {
     ///   - call: The call that sends it.
     ///   - due: The time to send it, in milliseconds since 1970. Nil for now.
     ///   - deadline: The time after which no push service is asked any more, in milliseconds since 1970.
+    /// - Throws: 503.
     func add(_ notification: Notification, of call: HubCall, due: Int64?, deadline: Int64) throws(RefusedCall)
 
     /// Takes back a notification that waits for its time. Returns false if there is none.
     func cancel(_ id: String, now: Int64) throws(RefusedCall) -> Bool
 
-    /// Notifications that are due and not at their end, the first due first, at most `limit`, without those of some numbers.
+    /// Notifications that are due and not at their end, the first due first, at most `limit`, without those of some numbers. One that is
+    /// sent now is due whatever the clock says, which may have been set back.
     func unfinished(now: Int64, without numbers: Set<Int64>, limit: Int) throws(RefusedCall) -> [JournaledMessage]
 
     /// The time of the next scheduled notification behind `now`, in milliseconds since 1970.
@@ -49,7 +51,7 @@ package struct JournaledMessage: Sendable {
     package let deadline: Int64
     /// Devices of this number and above are not meant. Nil for handles.
     package let end: DeviceNumber?
-    /// The last device that is done. Nil before the first.
+    /// The last device that is done. Nil before the first. For handles, its number is that of the handle among the different ones, from 1.
     package let place: DevicePlace?
 
     package init(
