@@ -1,4 +1,4 @@
-/// What a hub has accepted and how far it is on its way, so that it goes on after the process has ended.
+/// The notifications that a hub has accepted, each with its way so far, so that they go on after the process has ended.
 ///
 /// Any thread may call. A journal that cannot answer refuses with 503.
 package protocol MessageJournal: Sendable {
@@ -23,7 +23,7 @@ package protocol MessageJournal: Sendable {
     /// The time of the next scheduled notification behind `now`, in milliseconds since 1970.
     func nextDue(after now: Int64) throws(RefusedCall) -> Int64?
 
-    /// Keeps what became of a part of a walk, all of it or nothing. `done` gets nil, or why nothing is kept, on another thread.
+    /// Keeps the outcome of a part of a walk, all of it or nothing. `done` gets nil, or why nothing is kept, on another thread.
     func keep(_ step: WalkStep, done: @escaping @Sendable (RefusedCall?) -> Void)
 
     /// As for a store of messages.
@@ -63,7 +63,7 @@ package struct JournaledMessage: Sendable {
     }
 }
 
-/// What became of a part of a walk.
+/// The outcome of a part of a walk.
 package struct WalkStep: Sendable {
     /// The end of a notification.
     package enum Ending: Sendable, Equatable {

@@ -2,7 +2,7 @@ import Basics
 import HubServer
 import Synchronization
 
-/// What a walker does beside its walks: it counts what waits, forgets what is old, and tells of failures.
+/// The work of a walker beside its walks: it counts those that wait, forgets old ones, and reports failures.
 final class Housekeeping {
     private static let reportInterval = Duration.seconds(1)
     private static let forgetInterval = Duration.seconds(60)
@@ -14,7 +14,7 @@ final class Housekeeping {
     private var hasChanged = true
     private var reportAt = MonotonicTime.past
     private var forgetAt = MonotonicTime.past
-    private var tellAt = MonotonicTime.past
+    private var reportsFailureAt = MonotonicTime.past
 
     init(journal: any MessageJournal, inbox: WalkerInbox, observe: @escaping @Sendable (DispatchEvent) -> Void) {
         (self.journal, self.inbox, self.observe) = (journal, inbox, observe)
@@ -23,10 +23,10 @@ final class Housekeeping {
     /// Notes that the number of those that wait has changed.
     func noteChange() { hasChanged = true }
 
-    /// Tells of a failure, of one in 10 s.
-    func tell(of refusal: RefusedCall?, at now: WalkMoment) {
-        guard let refusal, tellAt <= now.steady else { return }
-        tellAt = now.steady.advanced(by: Self.failureInterval)
+    /// Reports a failure, one in 10 s.
+    func report(_ refusal: RefusedCall?, at now: WalkMoment) {
+        guard let refusal, reportsFailureAt <= now.steady else { return }
+        reportsFailureAt = now.steady.advanced(by: Self.failureInterval)
         observe(.failed(refusal.answer.detail ?? ""))
     }
 
@@ -39,7 +39,7 @@ final class Housekeeping {
     ///   - terms: The present terms.
     /// - Returns: The pause until the next turn.
     func turn(isIdle: Bool, oldest: Int64?, at now: WalkMoment, by terms: DispatchTerms) -> Duration {
-        report(oldest: oldest, at: now)
+        count(oldest: oldest, at: now)
         guard forgetAt <= now.steady else { return Self.reportInterval }
         let (before, isOver) = now.wall.subtractingReportingOverflow(terms.retention.wholeMilliseconds)
         do throws(RefusedCall) {
@@ -49,13 +49,13 @@ final class Housekeeping {
             return min(pause, Self.reportInterval)
         } catch {
             forgetAt = now.steady.advanced(by: Self.failureInterval)
-            tell(of: error, at: now)
+            report(error, at: now)
             return Self.reportInterval
         }
     }
 
-    /// Counts what waits, where that may have changed.
-    private func report(oldest: Int64?, at now: WalkMoment) {
+    /// Counts those that wait, where that may have changed.
+    private func count(oldest: Int64?, at now: WalkMoment) {
         guard hasChanged || oldest != nil, reportAt <= now.steady else { return }
         reportAt = now.steady.advanced(by: Self.reportInterval)
         guard let count = try? journal.unfinishedCount() else { return }

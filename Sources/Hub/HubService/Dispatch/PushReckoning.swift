@@ -24,7 +24,7 @@ extension DispatchTerms {
 }
 
 extension PushedMessage {
-    /// What the pushes of a notification have in common.
+    /// The facts that the pushes of a notification have in common.
     init(_ notification: Notification, acceptedAt: Int64, deadline: Int64) {
         self.init(
             id: notification.id, callID: notification.callID, format: notification.format, acceptedAt: acceptedAt,

@@ -92,7 +92,7 @@ final class Walker {
         return waits.min() ?? now.steady
     }
 
-    // MARK: What others tell
+    // MARK: News
 
     private func take(_ word: WalkerInbox.Word, at now: WalkMoment) {
         switch word {
@@ -110,11 +110,11 @@ final class Walker {
         for (index, delivery) in open.deliveries.enumerated() {
             counts.add(index < outcomes.count ? outcomes[index].name : Walk.unknown, on: delivery.device.platform)
         }
-        tell(counts)
+        report(counts)
         keepStep(of: open.message, at: now)
     }
 
-    private func tell(_ counts: OutcomeCounts) {
+    private func report(_ counts: OutcomeCounts) {
         for entry in counts.entries { observe(.pushed(entry.platform, outcome: entry.name, count: entry.count)) }
     }
 
@@ -162,7 +162,7 @@ final class Walker {
         let count = running[message]?.failureCount ?? 0
         running[message]?.failureCount = count + 1
         running[message]?.retryAt = now.steady.advanced(by: Self.pause(afterFailures: count))
-        housekeeping.tell(of: refusal, at: now)
+        housekeeping.report( refusal, at: now)
     }
 
     /// 100 ms after the first failure, twice as long after each further one, and 5 s at most.
@@ -182,11 +182,11 @@ final class Walker {
         do throws(RefusedCall) {
             let found = try journal.unfinished(now: now.wall, without: Set(running.keys), limit: room)
             if admission.asksForSchedule(at: now) { admission.nextDue = try journal.nextDue(after: now.wall) }
-            admission.noteLook(isFull: found.count >= room, at: now)
+            admission.finishLook(isFull: found.count >= room, at: now)
             for message in found where running[message.number] == nil { begin(message, at: now) }
         } catch {
             admission.noteFailure(at: now)
-            housekeeping.tell(of: error, at: now)
+            housekeeping.report( error, at: now)
         }
     }
 
@@ -214,7 +214,7 @@ final class Walker {
                 observe(.begun(after: Self.age(of: run.walk.message, at: now)))
             }
             running[number] = run
-            tell(page.counts)
+            report(page.counts)
             handOver(page.deliveries, of: run.walk.message, page: pageNumber, until: now.steady.advanced(by: terms.outcomeLimit))
             keepStep(of: number, at: now)
         } catch {

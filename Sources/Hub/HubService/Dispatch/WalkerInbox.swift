@@ -4,7 +4,7 @@ import EventLoop
 import HubServer
 import Synchronization
 
-/// What other threads tell the walker of a hub's notifications, and its waiting for it.
+/// The news from other threads for the walker of a hub's notifications, and its waiting for them.
 final class WalkerInbox: Sendable {
     /// The end of something that the walker began.
     enum Word: Sendable {
