@@ -22,7 +22,7 @@ struct FeedbackRows {
 
     /// Adds the refused devices of a notification.
     func add(_ refusals: [Refusal], of message: Int64) throws(RefusedCall) {
-        for (day, refusals) in Dictionary(grouping: refusals, by: \.feedback.day) {
+        for (day, refusals) in Dictionary(grouping: refusals, by: \.feedback.day).sorted(by: { $0.key < $1.key }) {
             let blob = try openBlob(of: day)
             for refusal in refusals { try insert(refusal.feedback, of: message, into: blob) }
             try connection.run(
