@@ -69,7 +69,7 @@ struct FeedbackRows {
     func refusals(of message: Int64) throws(RefusedCall) -> [PNSFeedback] {
         try connection.rows(
             """
-            SELECT time, outcome, platform, handle, registration, installation, id
+            SELECT time, outcome, refusal.platform, handle, registration, installation, id
             FROM refusal JOIN message ON message.number = refusal.message
             WHERE refusal.message = ? ORDER BY refusal.number LIMIT ?
             """, with: [.number(message), .number(Self.maximumCount)], read: feedback)
@@ -93,7 +93,7 @@ struct FeedbackRows {
         guard let number else { return nil }
         let content = try connection.rows(
             """
-            SELECT time, outcome, platform, handle, registration, installation, id
+            SELECT time, outcome, refusal.platform, handle, registration, installation, id
             FROM refusal JOIN message ON message.number = refusal.message
             WHERE refusal.feedback = ? ORDER BY refusal.number
             """, with: [.number(number)], read: feedback)
