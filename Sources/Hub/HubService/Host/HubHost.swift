@@ -13,7 +13,7 @@ import Synchronization
 /// `/devices` shows the devices of a hub to this machine and to its managers, `/storage` has the files of bulk jobs, `/livez` and `/readyz`
 /// are probes.
 package final class HubHost: Sendable {
-    /// What is served, by folded names.
+    /// The hubs that are served, by folded names.
     private struct Board: Sendable {
         var configuration: HubsConfiguration
         var hubs: [String: OwnHub] = [:]
@@ -276,8 +276,8 @@ package final class HubHost: Sendable {
     }
 
     private func identity(_ tls: HubsConfiguration.TLS) throws(HubHostError) -> HTTPServerConfiguration.Identity {
-        let certificate = String(decoding: try HubHostError.read(FileText.self, tls.certificateFile).bytes, as: UTF8.self)
-        let key = String(decoding: try HubHostError.read(FileText.self, tls.keyFile).bytes, as: UTF8.self)
+        let certificate = String(decoding: try HubHostError.read(FileText.self, at: tls.certificateFile).bytes, as: UTF8.self)
+        let key = String(decoding: try HubHostError.read(FileText.self, at: tls.keyFile).bytes, as: UTF8.self)
         if let ends = try? CertificateEnds(pem: certificate) {
             surroundings.metrics.certificateEnd.series(["hub"]).set(Double(ends.first))
         }

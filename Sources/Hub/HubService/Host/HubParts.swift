@@ -2,7 +2,7 @@ import Dispatch
 package import HubServer
 package import HubStore
 
-/// What a hub of the host is made of: the store behind its protocol.
+/// The store of a hub of the host, in its parts.
 package struct HubParts: Sendable {
     /// Opens the store of a hub, with a clock in milliseconds since 1970.
     package typealias Opening =
@@ -50,7 +50,8 @@ package struct HubParts: Sendable {
     @Sendable package static func open(
         _ hub: HubsConfiguration.Hub, clock: @escaping @Sendable () -> Int64
     ) throws(HubHostError) -> HubParts {
-        let key: [UInt8]? = if let path = hub.handleKeyFile { try HubHostError.read(HandleKeyFile.self, path).key } else { nil }
+        var key: [UInt8]?
+        if let path = hub.handleKeyFile { key = try HubHostError.read(HandleKeyFile.self, at: path).key }
         let file: HubFile
         do throws(HubFileError) { file = try HubFile(HubFileTerms(path: hub.state, handleKey: key)) } catch {
             throw .unusableHub(name: hub.name, reason: "\(error)")

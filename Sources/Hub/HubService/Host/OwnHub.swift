@@ -10,7 +10,7 @@ import Synchronization
 
 /// A hub of the host: its protocol, its store, and the way of its notifications.
 final class OwnHub: Sendable {
-    /// What the hubs of a host have in common.
+    /// The things that all hubs of a host share.
     struct Surroundings: Sendable {
         let metrics: HubMetrics
         let log: Log
