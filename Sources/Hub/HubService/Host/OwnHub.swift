@@ -134,6 +134,7 @@ final class OwnHub: Sendable {
             metrics.registrations.series([name]).set(Double(counts.registrations))
         }
         metrics.fileSize.series([name]).set(Double(parts.byteCount()))
+        if let free = parts.freeRatio() { metrics.diskFree.series([name]).set(free) }
         let problem = parts.problem()
         metrics.failing.series([name]).set(problem == nil ? 0 : 1)
         let former = reported.withLock { reported in
