@@ -19,6 +19,8 @@ final class ScriptedService: PushService {
         func end(_ outcome: PushOutcome = .success) { done([PushOutcome](repeating: outcome, count: deliveries.count)) }
     }
 
+    /// Sees each push when it comes.
+    let watch = Mutex<@Sendable (Delivery, PushedMessage) -> Void>({ _, _ in })
     private let open = Mutex<[Push]>([])
     private let taken = Mutex<[Push]>([])
     /// Answers at once. Without it, pushes wait.
@@ -28,6 +30,8 @@ final class ScriptedService: PushService {
 
     func push(_ deliveries: [Delivery], of message: PushedMessage, done: @escaping @Sendable ([PushOutcome]) -> Void) {
         let push = Push(deliveries: deliveries, message: message, done: done)
+        let see = watch.withLock { $0 }
+        for delivery in deliveries { see(delivery, message) }
         taken.withLock { $0.append(push) }
         if let answer { done(deliveries.map(answer)) } else { open.withLock { $0.append(push) } }
     }
@@ -41,6 +45,7 @@ final class ScriptedService: PushService {
     /// The pushes that wait for their outcomes.
     var openPushes: [Push] { open.withLock { $0 } }
 
+    /// Takes a push out that waits for its outcome.
     func takeOpen(_ index: Int = 0) -> Push? { open.withLock { $0.indices.contains(index) ? $0.remove(at: index) : nil } }
 }
 
@@ -112,6 +117,32 @@ final class DispatchStage {
                     ))
             }
         }
+    }
+
+    /// Writes devices with a template that takes `m`.
+    func registerTemplates(_ count: Int, on platform: HubPlatform = .gcm, from first: Int = 0) throws {
+        let text = #"{"data":{"m":"$(m)"}}"#
+        let body = try BodyTemplate(text)
+        try devices.change { (book) throws(RefusedCall) in
+            for number in first..<first + count {
+                let name = "\(platform.format)-t\(number)"
+                var registration = Registration(id: name, platform: platform, handle: name, tags: [])
+                registration.template = Registration.Template(name: nil, text: text, body: body)
+                try book.write(registration)
+            }
+        }
+    }
+
+    /// The devices that a notification is for now, by handle.
+    func audience(of notification: Notification) throws -> [String: DevicePlace] {
+        guard let audience = notification.devices(at: wall) else {
+            let found = notification.directReach.rung.enumerated().map { index, delivery in
+                (delivery.handle, DevicePlace(platform: delivery.device.platform, number: Int64(index + 1)))
+            }
+            return Dictionary(uniqueKeysWithValues: found)
+        }
+        let found = try devices.read { (book) throws(RefusedCall) in try book.devices(of: audience, after: nil, limit: .max) }
+        return Dictionary(uniqueKeysWithValues: found.map { ($0.registrations[0].handle, $0.place) })
     }
 
     /// Accepts a notification, and wakes the walker.

@@ -60,8 +60,8 @@ final class MemoryJournal: MessageJournal {
         guard let held = state.withLock({ state in index < state.held.count ? state.held.remove(at: index) : nil }) else {
             return
         }
-        held.done(failing ? .unavailable("The disk is full") : nil)
         if !failing { apply(held.step) }
+        held.done(failing ? .unavailable("The disk is full") : nil)
     }
 
     /// The process dies: a step that waits is kept or not, and nobody hears of it.
