@@ -53,7 +53,7 @@ final class Walker {
     private var openCount = 0
     private var openByteCount = 0
     private var keeping: Set<Int64> = []
-    /// Notifications whose step is to be kept again.
+    /// Notifications whose step is kept again at a time.
     private var postponed: [(at: MonotonicTime, message: Int64)] = []
     /// The next look for pushes beyond their limit.
     private var overdueAt = MonotonicTime.past
@@ -77,7 +77,7 @@ final class Walker {
     ///   - content: What other threads have told.
     ///   - now: The moment.
     ///   - terms: The present terms.
-    /// - Returns: The time of the next turn, if nothing is told before.
+    /// - Returns: The time of the next turn, if no news come before.
     func turn(with content: WalkerInbox.Content, at now: WalkMoment, by terms: DispatchTerms) -> MonotonicTime {
         admission.take(content)
         for word in content.words { take(word, at: now) }
