@@ -25,7 +25,7 @@ struct Admission {
     func asksForSchedule(at now: WalkMoment) -> Bool { asksAt <= now.steady || nextDue.map { $0 <= now.wall } ?? false }
 
     /// Notes a look. With `isFull` there may be more.
-    mutating func finishLook(isFull: Bool, at now: WalkMoment) {
+    mutating func noteReading(isFull: Bool, at now: WalkMoment) {
         (hasNews, failureCount) = (isFull, 0)
         if asksAt <= now.steady { asksAt = now.steady.advanced(by: Self.interval) }
     }
@@ -37,7 +37,7 @@ struct Admission {
         failureCount += 1
     }
 
-    /// The time of the next look, if nothing is told before.
+    /// The time of the next look, if no news come before.
     func wake(at now: WalkMoment) -> MonotonicTime {
         guard !hasNews else { return max(retryAt, now.steady.advanced(by: .milliseconds(100))) }
         let rest = nextDue.map { max(20, min($0.subtractingReportingOverflow(now.wall).partialValue, 1000)) } ?? 1000
