@@ -52,8 +52,8 @@ extension EmulatedHub {
                 "PUT": { self.putFeedback(name, in: request, isAppended: false) },
                 "POST": { self.putFeedback(name, in: request, isAppended: true) },
             ]
-        case _ where path.hasPrefix(MemoryJobs.storagePath):
-            let answer = { self.hub.storage(request, path: String(path.dropFirst(MemoryJobs.storagePath.count))) }
+        case _ where path.hasPrefix(JobStorage.path):
+            let answer = { self.hub.storage(request, path: String(path.dropFirst(JobStorage.path.count))) }
             return ["GET": answer, "PUT": answer, "DELETE": answer]
         case _ where path.hasPrefix(Self.blobPath): return ["GET": { self.hub.blob(request, now: self.clock()) }]
         default: return nil
