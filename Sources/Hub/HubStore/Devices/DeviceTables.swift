@@ -1,0 +1,4 @@
+/// The tables of devices in version 1.
+enum DeviceTables {
+    static let sql = ""
+}
