@@ -22,7 +22,10 @@ final class ChangingFiles: Sendable {
     }
 
     /// Files of which none is Kafka's.
-    init(_ files: [String]) { (properties, keys) = (nil, Mutex(Keys(files))) }
+    init(_ files: [String]) {
+        properties = nil
+        keys = Mutex(Keys(files))
+    }
 
     /// Notes that the files of keys are read now, at the latest.
     func takeKeys() { keys.withLock { _ = $0.changes.take($0.files) } }

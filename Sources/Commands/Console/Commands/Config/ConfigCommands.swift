@@ -1,4 +1,5 @@
 import HubAuth
+import HubService
 import Observability
 import Settings
 

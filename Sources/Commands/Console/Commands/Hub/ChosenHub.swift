@@ -1,5 +1,6 @@
 import EventLoop
 import Glibc
+import HTTPServing
 import HubService
 import HubStore
 

@@ -7,8 +7,9 @@ import Settings
 enum EraseCommand {
     static func run(_ invocation: Invocation) throws(CommandFailure) -> ExitCode {
         guard let user = invocation.arguments.value("user") else { throw .usage("which user? give the name with --user") }
+        let text = try invocation.settings().hub.userTag
         let pattern: UserTag.Pattern
-        do throws(UserTag.Pattern.Problem) { pattern = try UserTag.Pattern(try invocation.settings().hub.userTag) } catch {
+        do throws(UserTag.Pattern.Problem) { pattern = try UserTag.Pattern(text) } catch {
             throw CommandFailure(.configuration, "hub.user_tag: \(error)")
         }
         let hub = try ChosenHub.one(invocation)

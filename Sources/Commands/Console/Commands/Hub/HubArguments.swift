@@ -2,7 +2,7 @@ import EventLoop
 import HTTPServing
 import HubServer
 package import HubService
-import Settings
+package import Settings
 
 /// The arguments of a hub of one's own.
 package enum HubArguments {

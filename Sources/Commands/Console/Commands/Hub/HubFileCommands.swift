@@ -1,4 +1,5 @@
 import Basics
+import Glibc
 import HubStore
 import JobSupport
 
@@ -11,10 +12,15 @@ enum HubFileCommands {
         let hub = try ChosenHub.one(invocation)
         try hub.checkExistence()
         do throws(HubFileError) { try HubFile.backUp(from: hub.path, to: target) } catch { throw CommandFailure(error) }
-        var table = Table("FILE", "OF", .number("BYTES"))
-        table.add(["file": target, "of": hub.path, "bytes": Int(clamping: HubFile.byteCount(of: target))])
+        var table = Table(["FILE", "OF", .number("BYTES")])
+        table.add(["file": target, "of": hub.path, "bytes": byteCount(of: target)])
         try invocation.out(table)
         return .done
+    }
+
+    private static func byteCount(of path: String) -> Int {
+        var facts = stat()
+        return stat(path, &facts) == 0 ? Int(facts.st_size) : 0
     }
 
     static func check(_ invocation: Invocation) throws(CommandFailure) -> ExitCode {

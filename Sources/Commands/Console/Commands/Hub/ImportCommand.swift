@@ -4,6 +4,7 @@ import Glibc
 import HubServer
 import HubStore
 import JobSupport
+import PushModel
 
 /// The command `hub import`.
 struct ImportCommand {

@@ -1,5 +1,6 @@
 import HubAuth
 import HubServer
+import Observability
 import Settings
 
 extension Invocation {
