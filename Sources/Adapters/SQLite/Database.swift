@@ -129,10 +129,10 @@ public final class Database {
     /// The rows that the last statement has inserted, updated or deleted.
     public var changedRowCount: Int64 { sqlite3_changes64(pointer) }
 
-    /// The row id of the last row that was inserted; 0 before the first.
+    /// The row id of the last row that was inserted, 0 before the first.
     public var lastRowID: Int64 { sqlite3_last_insert_rowid(pointer) }
 
-    /// Works off the write-ahead log and makes its file empty, while nobody writes.
+    /// Works off the write-ahead log and makes its file empty. No other connection writes meanwhile.
     ///
     /// - Parameter patience: The longest wait for others who read what is in the log only. They are not disturbed.
     /// - Returns: False if they still read it. The log keeps its length, and everything else is done.

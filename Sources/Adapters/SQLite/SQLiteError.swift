@@ -40,7 +40,8 @@ public struct SQLiteError: Error, Sendable, Equatable {
 
     /// The statement itself is not right, or contradicts what is stored. Everything else may be done as before.
     public var isOfStatement: Bool {
-        [SQLITE_ERROR, SQLITE_CONSTRAINT, SQLITE_MISMATCH, SQLITE_TOOBIG, SQLITE_RANGE, SQLITE_MISUSE, SQLITE_INTERRUPT].contains(code)
+        [SQLITE_ERROR, SQLITE_CONSTRAINT, SQLITE_MISMATCH, SQLITE_TOOBIG, SQLITE_RANGE, SQLITE_MISUSE, SQLITE_INTERRUPT]
+            .contains(code)
     }
 
     /// Throws unless `code` says that all is well.

@@ -18,7 +18,7 @@ final class ChangeQueue: Sendable {
     enum Duty: Sendable {
         /// Changes wait.
         case changes
-        /// The last transaction failed, and nobody waits for another.
+        /// The last transaction failed, and no change waits.
         case attempt
     }
 
@@ -39,7 +39,7 @@ final class ChangeQueue: Sendable {
     private static let pause = DispatchTimeInterval.seconds(1)
     private static let hanging = "a change of it has not ended for more than 10 s"
 
-    /// Protects all of it. Nothing else is locked while it is held, and nobody is called.
+    /// Protects all of it. Nothing else is locked while it is held.
     private let state = Mutex(State())
     private let arrivals = DispatchSemaphore(value: 0)
 
@@ -69,7 +69,7 @@ final class ChangeQueue: Sendable {
         return number
     }
 
-    /// Takes a change back that nobody has begun. Returns false if there is none.
+    /// Takes a change back that has not begun. Returns false if there is none.
     func withdraw(_ number: Int) -> Bool {
         state.withLock { state in
             let count = state.waiting.count

@@ -40,6 +40,12 @@ struct FileSet: Sendable {
     /// True if there is a file at a path.
     static func isThere(_ path: String) -> Bool { facts(of: path) != nil }
 
+    /// True if two paths lead to one file.
+    static func isSame(_ path: String, _ other: String) -> Bool {
+        guard let first = facts(of: path), let second = facts(of: other) else { return false }
+        return identity(first) == identity(second)
+    }
+
     private static func log(of path: String) -> String { path + "-wal" }
 
     private static func length(of path: String) -> Int64 { facts(of: path).map { Int64($0.st_size) } ?? 0 }

@@ -14,7 +14,9 @@ package final class HubConnection {
 
     /// A statement that is prepared once, at its beginning. Its values are those of the last time until others are bound.
     ///
-    /// - Parameter sql: One statement. Whoever asks for the same text again gets the same, so its rows are looked at to their end first.
+    /// - Parameter sql: One statement.
+    /// - Returns: The same statement for the same text, so its rows are looked at to their end before it is asked for again.
+    /// - Throws: 503.
     package func statement(_ sql: StaticString) throws(RefusedCall) -> Statement {
         let address = UInt(bitPattern: sql.utf8Start)
         if let statement = statements[address] {
@@ -36,7 +38,7 @@ package final class HubConnection {
 
     /// The value of a name, or nil.
     package func value(_ name: String) throws(RefusedCall) -> [UInt8]? {
-        try look(for: name) { $0.bytes(0) }
+        try findValue(of: name) { $0.bytes(0) }
     }
 
     /// Keeps a value by its name.
@@ -44,9 +46,9 @@ package final class HubConnection {
         try keep(name) { (statement) throws(SQLiteError) in try statement.bind(bytes, at: 1) }
     }
 
-    /// The number of a name; 0 before it was set.
+    /// The number of a name, 0 before it was set.
     package func number(_ name: String) throws(RefusedCall) -> Int64 {
-        try look(for: name) { $0.integer(0) } ?? 0
+        try findValue(of: name) { $0.integer(0) } ?? 0
     }
 
     /// Keeps a number by its name.
@@ -54,7 +56,7 @@ package final class HubConnection {
         try keep(name) { (statement) throws(SQLiteError) in try statement.bind(number, at: 1) }
     }
 
-    private func look<Value>(for name: String, read: (Statement) -> Value?) throws(RefusedCall) -> Value? {
+    private func findValue<Value>(of name: String, read: (Statement) -> Value?) throws(RefusedCall) -> Value? {
         let statement = try statement("SELECT value FROM meta WHERE name = ?")
         defer { statement.reset() }
         return try storing { () throws(SQLiteError) in

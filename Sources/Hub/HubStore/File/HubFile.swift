@@ -91,7 +91,10 @@ package final class HubFile: Sendable {
     package var problem: String? { writer.problem }
 
     /// The bytes of the file and of its log.
-    package var byteCount: Int64 { FileSet.byteCount(of: path) }
+    package var byteCount: Int64 { Self.byteCount(of: path) }
+
+    /// The bytes of a file and of its log, whoever has it open.
+    package static func byteCount(of path: String) -> Int64 { FileSet.byteCount(of: path) }
 
     /// Carries out the changes that wait, works off the log, and lets go of the file. Later calls are refused with 503.
     package func close() {

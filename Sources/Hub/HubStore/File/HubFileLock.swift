@@ -5,7 +5,7 @@ import Synchronization
 final class HubFileLock: Sendable {
     /// The path of the hub's file, without symbolic links.
     let path: String
-    /// Protects the open lock file; nil once it is closed.
+    /// Protects the open lock file, nil once it is closed.
     private let descriptor: Mutex<Int32?>
 
     /// Takes the lock of a file, which need not exist.

@@ -44,6 +44,11 @@ struct HubFileOpening: Sendable {
             throw .unusable(path: path, reason: "it cannot be moved up to version \(schema.version): \(error.message)")
         }
         try checkSeal(in: database)
+        try use { () throws(SQLiteError) in
+            let insert = try database.prepare("INSERT OR IGNORE INTO meta VALUES ('seal', ?)")
+            try insert.bind(seal.check, at: 0)
+            try insert.run()
+        }
         return HubConnection(database, seal: seal)
     }
 
@@ -76,7 +81,7 @@ struct HubFileOpening: Sendable {
         }
     }
 
-    /// The version of a file of a hub; 0 for an empty one.
+    /// The version of a file of a hub, 0 for an empty one.
     private func version(of database: Database) throws(HubFileError) -> Int64 {
         switch try use({ () throws(SQLiteError) in try Schema.verdict(on: database) }) {
         case .foreign: throw .foreign(path: path)
@@ -91,11 +96,7 @@ struct HubFileOpening: Sendable {
         let kept = try use { () throws(SQLiteError) -> [UInt8] in
             let select = try database.prepare("SELECT value FROM meta WHERE name = 'seal'")
             defer { select.reset() }
-            if try select.step() { return select.bytes(0) ?? [] }
-            let insert = try database.prepare("INSERT INTO meta VALUES ('seal', ?)")
-            try insert.bind(seal.check, at: 0)
-            try insert.run()
-            return seal.check
+            return try select.step() ? select.bytes(0) ?? [] : seal.check
         }
         guard kept != seal.check else { return }
         if kept.isEmpty { throw .unusable(path: path, reason: "its handles are plain, and the settings have a key for them") }

@@ -5,7 +5,7 @@ import Synchronization
 /// The connections that read a hub's file, one for each reading at a time.
 final class HubReaders: Sendable {
     private final class Reader: Sendable {
-        /// Protects the connection; nil once it is closed.
+        /// Protects the connection, nil once it is closed.
         let connection: Mutex<HubConnection?>
 
         init(_ connection: sending HubConnection) { self.connection = Mutex(connection) }
@@ -15,7 +15,7 @@ final class HubReaders: Sendable {
     private static let patience = 10
 
     private let readers: [Reader]
-    /// Protects the readers that nobody uses, the last used last: its pages are in memory. Nothing else is locked while it is held.
+    /// Protects the readers that are free, the last used last: its pages are in memory. Nothing else is locked while it is held.
     private let free: Mutex<[Reader]>
     private let returns: DispatchSemaphore
 

@@ -21,7 +21,7 @@ final class HubWriter: Sendable {
     /// Longest wait for those who read, of the writer that empties the log.
     private static let logPatience = Duration.milliseconds(100)
 
-    /// Protects the connection; nil once it is closed. The thread holds it throughout a transaction.
+    /// Protects the connection, nil once it is closed. The thread holds it throughout a transaction.
     private let connection: Mutex<HubConnection?>
     private let lock: HubFileLock
     private let files: FileSet

@@ -22,7 +22,7 @@ struct FeedbackRows {
 
     /// Adds the refused devices of a notification.
     func add(_ refusals: [Refusal], of message: Int64) throws(RefusedCall) {
-        for (day, refusals) in Dictionary(grouping: refusals, by: \.feedback.day) {
+        for (day, refusals) in Dictionary(grouping: refusals, by: \.feedback.day).sorted(by: { $0.key < $1.key }) {
             let blob = try openBlob(of: day)
             for refusal in refusals { try insert(refusal.feedback, of: message, into: blob) }
             try connection.run(
@@ -69,7 +69,7 @@ struct FeedbackRows {
     func refusals(of message: Int64) throws(RefusedCall) -> [PNSFeedback] {
         try connection.rows(
             """
-            SELECT time, outcome, platform, handle, registration, installation, id
+            SELECT time, outcome, refusal.platform, handle, registration, installation, id
             FROM refusal JOIN message ON message.number = refusal.message
             WHERE refusal.message = ? ORDER BY refusal.number LIMIT ?
             """, with: [.number(message), .number(Self.maximumCount)], read: feedback)
@@ -93,7 +93,7 @@ struct FeedbackRows {
         guard let number else { return nil }
         let content = try connection.rows(
             """
-            SELECT time, outcome, platform, handle, registration, installation, id
+            SELECT time, outcome, refusal.platform, handle, registration, installation, id
             FROM refusal JOIN message ON message.number = refusal.message
             WHERE refusal.feedback = ? ORDER BY refusal.number
             """, with: [.number(number)], read: feedback)

@@ -82,8 +82,10 @@ package final class FileJournal: MessageJournal {
         file.changeLater { (connection) throws(RefusedCall) in
             guard try MessageRows(connection: connection).add(step) else { return }
             try FeedbackRows(connection: connection).add(refusals, of: step.message)
-            let book = FileBook(connection)
-            for gone in step.gone { try book.expire(gone.device, before: gone.before) }
+            guard !step.gone.isEmpty else { return }
+            try FileBook.change(on: connection) { (book) throws(RefusedCall) in
+                for gone in step.gone { try book.expire(gone.device, before: gone.before) }
+            }
         } done: { result in
             if case .failure(let refusal) = result { done(refusal) } else { done(nil) }
         }

@@ -32,4 +32,39 @@ enum MessageTables {
         CREATE TABLE job_file (
             number INTEGER PRIMARY KEY, path BLOB NOT NULL UNIQUE, byte_count INTEGER NOT NULL, written INTEGER NOT NULL);
         """
+
+    /// Claims about the rows, each with a count of those that contradict it.
+    static let rules: [(claim: String, violations: String)] = [
+        (
+            "a notification that is not at its end has its payload",
+            "SELECT count(*) FROM message WHERE ended IS NULL AND number NOT IN (SELECT message FROM payload)"
+        ),
+        (
+            "a payload has a notification that is not at its end",
+            "SELECT count(*) FROM payload WHERE message NOT IN (SELECT number FROM message WHERE ended IS NULL)"
+        ),
+        (
+            "a notification's end has a kind",
+            "SELECT count(*) FROM message WHERE (ended IS NULL) <> (ending IS NULL)"
+        ),
+        (
+            "a count has its notification",
+            "SELECT count(*) FROM message_count WHERE message NOT IN (SELECT number FROM message)"
+        ),
+        (
+            "a refusal has its notification",
+            "SELECT count(*) FROM refusal WHERE message NOT IN (SELECT number FROM message)"
+        ),
+        (
+            "a refusal has its blob",
+            "SELECT count(*) FROM refusal WHERE feedback NOT IN (SELECT number FROM feedback)"
+        ),
+        (
+            "a blob has a refusal",
+            "SELECT count(*) FROM feedback WHERE number NOT IN (SELECT feedback FROM refusal)"
+        ),
+    ]
+
+    /// Counts the notifications that are not at their end.
+    static let unfinished = "SELECT count(*) FROM message WHERE ended IS NULL"
 }
