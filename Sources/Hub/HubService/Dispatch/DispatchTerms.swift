@@ -1,7 +1,7 @@
 import Basics
 package import HubServer
 
-/// How a hub's notifications go to devices.
+/// The limits and times by which a hub's notifications go to devices.
 package struct DispatchTerms: Sendable {
     /// The time from a notification's delivery to its deadline.
     package var messageLifetime: Duration

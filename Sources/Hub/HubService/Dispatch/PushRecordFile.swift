@@ -35,6 +35,7 @@ package final class PushRecordFile: Sendable {
     /// - Parameters:
     ///   - path: Its path.
     ///   - complain: Gets a sentence at the first write that fails.
+    /// - Throws: `Unopened`.
     package init(path: String, complain: @escaping @Sendable (String) -> Void) throws(Unopened) {
         let descriptor = open(path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw Unopened(path: path, reason: String(cString: strerror(errno))) }

@@ -79,8 +79,3 @@ package final class RecordingService: PushService {
         }
     }
 }
-
-extension Delivery {
-    /// The bytes that it is reckoned with: its content, and what every push needs.
-    var byteCount: Int { body.count + handle.utf8.count + 512 }
-}
