@@ -13,7 +13,7 @@ package final class StoredDevices: DeviceStore {
     ///   - handleKey: The key of the handles in it, or nil where they are plain.
     /// - Throws: Why it cannot be used.
     package init(path: String, handleKey: [UInt8]?) throws(HubFileError) {
-        let opening = try HubFileOpening(path, key: handleKey, schema: .current)
+        let opening = try HubFileOpening(HubFileLock.resolved(path), key: handleKey, schema: .current)
         let visitor = try opening.visitor()
         try opening.checkSeal(in: visitor.database)
         connection = Mutex(visitor)

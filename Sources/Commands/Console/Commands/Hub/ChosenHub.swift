@@ -17,7 +17,8 @@ struct ChosenHub {
         (self.name, self.path) = (name, path)
         handleKey = try handleKeyFile.map { path throws(CommandFailure) in
             do throws(FileError<HandleKeyFile.Reason>) { return try FileStore<HandleKeyFile>(path).read().key } catch {
-                throw CommandFailure(.configuration, "the file of the key of handles \(Sanitised.quoted(path)) \(error)")
+                // The path is not shown: a key may stand in its place.
+                throw CommandFailure(.configuration, "--handle-key-file: the file \(error)")
             }
         }
     }

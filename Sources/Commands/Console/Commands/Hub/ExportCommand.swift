@@ -19,7 +19,7 @@ enum ExportCommand {
         var export = RegistrationExport(of: devices)
         guard target != "-" else {
             try write(&export, invocation) { line throws(CommandFailure) in
-                try invocation.streams.out(line + [UInt8(ascii: "\n")])
+                try invocation.streams.outAsItIs(line + [UInt8(ascii: "\n")])
             }
             invocation.streams.note(Counted.text(export.count, "registration", "registrations"))
             return .done

@@ -38,8 +38,9 @@ enum HubFileCommands {
             isGood = isGood && report.problems.isEmpty
             table.add([
                 "hub": hub.name, "file": hub.path, "state": report.problems.isEmpty ? "ok" : "failed",
-                "devices": report.deviceCount, "registrations": report.registrationCount,
-                "installations": report.installationCount, "unfinished": report.unfinishedCount, "problems": report.problems,
+                "devices": Int(report.deviceCount), "registrations": Int(report.registrationCount),
+                "installations": Int(report.installationCount), "unfinished": Int(report.unfinishedCount),
+                "problems": report.problems,
             ])
         }
         try invocation.out(table)
