@@ -40,7 +40,7 @@ struct HubProgram {
         self.invocation = invocation
         let settings = try invocation.settings()
         log = Log.standardError(settings.log, isTerminal: invocation.streams.traits.isErrorTerminal)
-        configuration = try HubArguments.configuration(invocation, settings)
+        configuration = try HubArguments.configuration(of: invocation, with: settings)
         DescriptorLimit.raise()
         ProcessFigures.begin()
         metrics = HubMetrics(build: .ofProgram) { [health] in ProcessFigures.read(health) }
@@ -122,7 +122,7 @@ struct HubProgram {
     /// Reads flags, settings and files again, and has the host take what they say. Changes nothing when anything is wrong.
     private static func renew(_ host: HubHost, following files: ChangingFiles, by invocation: Invocation, log: Log) {
         do throws(CommandFailure) {
-            let configuration = try HubArguments.configuration(invocation, try invocation.settings())
+            let configuration = try HubArguments.configuration(of: invocation, with: try invocation.settings())
             host.take(configuration)
             files.follow(configuration.files)
         } catch {

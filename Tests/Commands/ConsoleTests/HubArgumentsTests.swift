@@ -17,7 +17,7 @@ import Testing
         let arguments = try ArgumentParser.parse(line.split(separator: " ").map(String.init), for: command)
         let invocation = Invocation(
             program: Program(commands: []), command: command, arguments: arguments, surroundings: surroundings)
-        return try HubArguments.configuration(invocation, invocation.settings())
+        return try HubArguments.configuration(of: invocation, with: invocation.settings())
     }
 
     private static func failure(_ line: String, _ environment: [String: String] = [:]) throws -> CommandFailure? {

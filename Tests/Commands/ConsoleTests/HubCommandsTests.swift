@@ -116,10 +116,11 @@ import Testing
 
     @Test func aHubOfTheFileOfHubsIsNamed() throws {
         let stage = try Stage("north.db", "south.db")
-        let text = "hubs:\n  - name: north\n    state: \(stage.path("north.db"))\n  - name: south\n    state: \(stage.path("south.db"))\n"
-        let file = try stage.write(text, to: "hub.yaml")
+        let hubs = ["north", "south"].map { "  - name: \($0)\n    state: \(stage.path($0 + ".db"))\n" }
+        let file = try stage.write("hubs:\n" + hubs.joined(), to: "hub.yaml")
         let checked = Harness().run("hub check --hubs-file \(file) -o ndjson")
-        #expect(checked.code == .done && checked.lines.count == 2 && checked.output.contains(#""hub":"south""#), "\(checked.messages)")
+        #expect(checked.code == .done && checked.lines.count == 2, "\(checked.messages)")
+        #expect(checked.output.contains(#""hub":"south""#))
         let one = Harness().run("hub check --hubs-file \(file) --hub North -o ndjson")
         #expect(one.code == .done && one.lines.count == 1)
         #expect(Harness().run("hub export - --hubs-file \(file)").code == .usage)
@@ -133,7 +134,8 @@ import Testing
         let checked = Harness().run("config check --for hub \(good)")
         #expect(checked.code == .done && checked.output == "\(good): ok\n")
         #expect(checked.messages.contains("the hub north keeps handles of devices in plain text"))
-        let bad = try stage.write("hubs:\n  - name: north\n    tier: gold\n  - state: a\n    policies: CANARYkey\n", to: "bad.yaml")
+        let faulty = "hubs:\n  - name: north\n    tier: gold\n  - state: a\n    policies: CANARYkey\n"
+        let bad = try stage.write(faulty, to: "bad.yaml")
         let refused = Harness().run("config check --for hub \(bad)")
         #expect(refused.code == .configuration && refused.output.isEmpty)
         #expect(refused.messages.split(separator: "\n").count { $0.contains("bad.yaml: line ") } >= 4, "\(refused.messages)")

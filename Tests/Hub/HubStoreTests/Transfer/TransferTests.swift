@@ -68,7 +68,9 @@ struct TransferTests {
         let path = try #require(stage.path)
         let stored = try StoredDevices(path: path, handleKey: nil)
         #expect(try Stage.lines(of: stored) == stage.lines())
-        #expect(throws: RefusedCall.self) { try stored.change { (book) throws(RefusedCall) in try book.removeRegistration("1-0-1") } }
+        #expect(throws: RefusedCall.self) {
+            try stored.change { (book) throws(RefusedCall) in try book.removeRegistration("1-0-1") }
+        }
         #expect(throws: HubFileError.self) { _ = try StoredDevices(path: path, handleKey: [UInt8](repeating: 7, count: 32)) }
         #expect(throws: HubFileError.self) { _ = try StoredDevices(path: path + ".none", handleKey: nil) }
     }
@@ -78,9 +80,9 @@ struct TransferTests {
         try stage.write(450, tags: ["news", "username:alice"])
         try stage.write(3, tags: ["username:bob"], from: 450)
         try stage.write(1, tags: ["$UserId:{Alice}"], from: 453)
-        var erasure = UserErasure(ofTags: ["username:Alice", "$UserId:{alice}"])
-        try erasure.run(on: stage.devices)
-        #expect(erasure.registrationCount == 451 && erasure.installationCount == 0)
+        var removal = UserRemoval(ofTags: ["username:Alice", "$UserId:{alice}"])
+        try removal.run(on: stage.devices)
+        #expect(removal.registrationCount == 451 && removal.installationCount == 0)
         #expect(try stage.lines().count == 3)
     }
 
@@ -100,9 +102,9 @@ struct TransferTests {
             }
             try book.write(whole, as: registrations)
         }
-        var erasure = UserErasure(ofTags: ["$UserId:{alice}"])
-        try erasure.run(on: stage.devices)
-        #expect(erasure.installationCount == 1 && erasure.registrationCount == 0)
+        var removal = UserRemoval(ofTags: ["$UserId:{alice}"])
+        try removal.run(on: stage.devices)
+        #expect(removal.installationCount == 1 && removal.registrationCount == 0)
         #expect(try stage.lines().isEmpty)
         #expect(try stage.devices.read { (book) throws(RefusedCall) in try book.installation("i-1") } == nil)
     }
@@ -111,8 +113,8 @@ struct TransferTests {
     @Test func whatHasNoInstallationAnyMoreIsErasedToo() throws {
         let stage = try Stage(.memory)
         try stage.write(2, tags: ["username:alice"], installation: "gone")
-        var erasure = UserErasure(ofTags: ["username:alice"])
-        try erasure.run(on: stage.devices)
+        var removal = UserRemoval(ofTags: ["username:alice"])
+        try removal.run(on: stage.devices)
         #expect(try stage.lines().isEmpty)
     }
 

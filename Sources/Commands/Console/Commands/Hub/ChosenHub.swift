@@ -66,7 +66,8 @@ extension ChosenHub {
         let wanted = arguments.value("hub")
         let hubs = try HubArguments.hubs(inFile: file).hubs.filter { wanted?.equalsIgnoringCase($0.name) ?? true }
         guard !hubs.isEmpty else {
-            throw CommandFailure(.nothingMatched, "there is no hub \(Sanitised.quoted(wanted ?? "")) in \(Sanitised.quoted(file))")
+            let name = Sanitised.quoted(wanted ?? "")
+            throw CommandFailure(.nothingMatched, "there is no hub \(name) in \(Sanitised.quoted(file))")
         }
         return try hubs.map { hub throws(CommandFailure) in
             try ChosenHub(name: hub.name, path: hub.state, handleKeyFile: hub.handleKeyFile)

@@ -17,14 +17,14 @@ enum EraseCommand {
         // The end writes the log of changes into the file, and removes it.
         defer { file.close() }
         let tag = pattern.tag(of: user)
-        var erasure = UserErasure(ofTags: [tag.text, "$UserId:{\(tag.form)}"])
-        do throws(RefusedCall) { try erasure.run(on: FileDevices(file)) } catch { throw CommandFailure(error) }
+        var removal = UserRemoval(ofTags: [tag.text, "$UserId:{\(tag.form)}"])
+        do throws(RefusedCall) { try removal.run(on: FileDevices(file)) } catch { throw CommandFailure(error) }
         var table = Table(["FILE", .number("INSTALLATIONS"), .number("REGISTRATIONS")])
         table.add([
-            "file": hub.path, "installations": erasure.installationCount, "registrations": erasure.registrationCount,
+            "file": hub.path, "installations": removal.installationCount, "registrations": removal.registrationCount,
         ])
         try invocation.out(table)
-        let isFound = erasure.installationCount + erasure.registrationCount > 0
+        let isFound = removal.installationCount + removal.registrationCount > 0
         if !isFound { invocation.streams.note("the user has no device in it") }
         return isFound ? .done : .nothingMatched
     }

@@ -18,14 +18,14 @@ enum ExportCommand {
         }
         var export = RegistrationExport(of: devices)
         guard target != "-" else {
-            try write(&export, invocation) { line throws(CommandFailure) in
+            try write(&export, for: invocation) { line throws(CommandFailure) in
                 try invocation.streams.outAsItIs(line + [UInt8(ascii: "\n")])
             }
             invocation.streams.note(Counted.text(export.count, "registration", "registrations"))
             return .done
         }
         let file = try invocation.perform(LineFile(target), with: nil)
-        try write(&export, invocation) { line throws(CommandFailure) in file.add(line) }
+        try write(&export, for: invocation) { line throws(CommandFailure) in file.add(line) }
         try invocation.perform(file.finish(), with: nil)
         var table = Table(["FILE", .number("REGISTRATIONS")])
         table.add(["file": target, "registrations": export.count])
@@ -34,7 +34,7 @@ enum ExportCommand {
     }
 
     private static func write(
-        _ export: inout RegistrationExport, _ invocation: Invocation, to write: ([UInt8]) throws(CommandFailure) -> Void
+        _ export: inout RegistrationExport, for invocation: Invocation, to write: ([UInt8]) throws(CommandFailure) -> Void
     ) throws(CommandFailure) {
         var progress = ProgressPace(invocation.streams)
         defer { progress.end() }

@@ -63,8 +63,9 @@ package enum HubArguments {
     ///   - invocation: The command line.
     ///   - settings: Its settings.
     /// - Returns: The hubs of the file, or the one that flags and settings describe.
+    /// - Throws: What is wrong with flags, settings or the file, without any key.
     package static func configuration(
-        _ invocation: Invocation, _ settings: Settings
+        of invocation: Invocation, with settings: Settings
     ) throws(CommandFailure) -> HubsConfiguration {
         let arguments = invocation.arguments
         if let file = arguments.value("hubs-file") {
@@ -82,15 +83,15 @@ package enum HubArguments {
         hub.handleKeyFile = invocation.handleKeyFile
         hub.recordFile = arguments.value("record")
         var configuration = HubsConfiguration(hubs: [hub])
-        configuration.listen = try address("listen", arguments) ?? configuration.listen
-        configuration.probes = try address("probes", arguments)
+        configuration.listen = try address("listen", in: arguments) ?? configuration.listen
+        configuration.probes = try address("probes", in: arguments)
         configuration.tls = try tls(arguments)
         configuration.threadCount = try arguments.integer("threads", in: 1...64) ?? configuration.threadCount
         configuration.files = settings.hubKeyFiles
         return configuration
     }
 
-    private static func address(_ flag: String, _ arguments: Arguments) throws(CommandFailure) -> String? {
+    private static func address(_ flag: String, in arguments: Arguments) throws(CommandFailure) -> String? {
         guard let text = arguments.value(flag) else { return nil }
         guard HTTPServerConfiguration.host(of: text) != nil else {
             throw .usage("--\(flag): expected HOST:PORT, with brackets around an IPv6 address")

@@ -11,6 +11,7 @@ extension Invocation {
     ///   - settings: The settings, whose connection string has all rights.
     ///   - standard: The policy without a connection string.
     /// - Returns: The policies, which may be none.
+    /// - Throws: What is wrong with the connection string or a flag, without any key.
     func hubPolicies(_ settings: Settings, else standard: HubPolicy? = nil) throws(CommandFailure) -> [HubPolicy] {
         var policies = [standard].compactMap(\.self)
         if let text = settings.hub.connectionString { policies = [try policy(text.secret)] }

@@ -1,7 +1,7 @@
 package import HubServer
 
 /// Removes every device of a user from a hub: installations as a whole, and other registrations by themselves.
-package struct UserErasure {
+package struct UserRemoval {
     /// Registrations that are looked at in one change.
     private static let portion = 200
 
@@ -12,7 +12,7 @@ package struct UserErasure {
     /// The user's tags, in lower case.
     private let tags: [String]
 
-    /// An erasure that has not begun.
+    /// A removal that has not begun.
     ///
     /// - Parameter tags: The tags by which devices are the user's.
     package init(ofTags tags: [String]) { self.tags = tags.map { $0.lowercased() } }
