@@ -11,8 +11,8 @@ package enum HubsFile {
     /// - Returns: The hubs.
     /// - Throws: All faults, without any key.
     package static func read(_ path: String) throws(HubsFault) -> HubsConfiguration {
-        let text: HubsText
-        do throws(FileError<HubsFault>) { text = try FileStore<HubsText>(path).read() } catch {
+        let text: FileText
+        do throws(FileError<HubsFault>) { text = try FileStore<FileText>(path).read() } catch {
             throw HubsFault("the file \(error)")
         }
         var configuration = try read(text.bytes)
@@ -31,8 +31,8 @@ package enum HubsFile {
     }
 }
 
-/// The bytes of a file of hubs.
-private struct HubsText: FileContent {
+/// The bytes of a small file, whatever they say.
+struct FileText: FileContent {
     static let maximumByteCount = HubsReader.byteLimit
     let bytes: [UInt8]
     var count: Int { bytes.isEmpty ? 0 : 1 }
@@ -41,5 +41,5 @@ private struct HubsText: FileContent {
 
     init(_ bytes: [UInt8]) throws(HubsFault) { self.bytes = bytes }
 
-    func keepsAll(of other: HubsText) -> Bool { true }
+    func keepsAll(of other: FileText) -> Bool { true }
 }
