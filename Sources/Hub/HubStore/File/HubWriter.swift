@@ -111,7 +111,7 @@ final class HubWriter: Sendable {
         let start = MonotonicTime.now()
         let problem = connection.withLock { connection -> String? in
             guard let connection else { return "it is closed" }
-            if let path = files.missing { return "\(path) was removed or replaced" }
+            if let name = files.missing { return "\(name) was removed or replaced" }
             do throws(SQLiteError) {
                 guard duty == .changes else {
                     try connection.attempt()
