@@ -35,7 +35,7 @@ struct InstallationPart {
             former
             ?? Installation(
                 id: installationID, platform: registration.platform,
-                target: InstallationTarget(pushChannel: tile == nil ? registration.channel : ""))
+                target: InstallationTarget(pushChannel: tile == nil ? channel : ""))
         guard installation.platform == registration.platform, add(to: &installation) else { return nil }
         // A tile that comes before its device waits as a registration of its own.
         guard !installation.target.pushChannel.isEmpty else { return nil }
@@ -63,13 +63,13 @@ struct InstallationPart {
         if let place = installation.secondaryTiles.firstIndex(where: { $0.name == tile }) {
             return add(to: &installation.secondaryTiles[place].target)
         }
-        var target = InstallationTarget(pushChannel: registration.channel)
+        var target = InstallationTarget(pushChannel: channel)
         defer { installation.secondaryTiles.append((tile, target)) }
         return add(to: &target)
     }
 
     private func add(to target: inout InstallationTarget) -> Bool {
-        guard device(of: target.pushChannel) == device(of: registration.channel) else { return false }
+        guard device(of: target.pushChannel) == device(of: channel) else { return false }
         if var template {
             template.tags.removeAll(where: target.tags.contains)
             target.templates.removeAll { $0.name == template.name }
@@ -90,6 +90,12 @@ struct InstallationPart {
             former += try book.registrations(of: device).filter { $0.installationID == installationID }
         }
         return former
+    }
+
+    /// The handle as an installation has it.
+    private var channel: String {
+        let user = registration.platform == .baidu ? registration.extras["BaiduUserId"] : nil
+        return user.map { "\($0)-\(registration.handle)" } ?? registration.channel
     }
 
     private var tile: String? { registration.extras["SecondaryTileName"] }

@@ -16,7 +16,7 @@ final class JobQueue: Sendable {
     private let news = DispatchSemaphore(value: 0)
     private let thread = ServiceThread()
 
-    /// True once nothing more is to be done.
+    /// True once it begins nothing more.
     var isClosed: Bool { state.withLock { $0.isClosed } }
 
     /// Starts the thread, which holds `self` until it is closed.
