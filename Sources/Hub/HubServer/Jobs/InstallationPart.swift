@@ -49,12 +49,12 @@ struct InstallationPart {
         let before = try formerRegistrations(of: registrations, on: book)
         for index in registrations.indices {
             registrations[index].writtenAt = now
-            guard let same = before.first(where: { Self.areAlike($0, registrations[index]) }) else { continue }
+            guard let same = before.first(where: { Self.isAlike($0, to: registrations[index]) }) else { continue }
             registrations[index].id = same.id
             registrations[index].etag = same.etag + 1
         }
         try book.write(installation, as: registrations)
-        return registrations.first { Self.areAlike($0, registration) }
+        return registrations.first { Self.isAlike($0, to: registration) }
     }
 
     /// Puts the part into an installation. Returns false if that has another handle there.
@@ -104,7 +104,7 @@ struct InstallationPart {
         DeviceKey(platform: registration.platform, handle: Registration.normalized(channel, on: registration.platform))
     }
 
-    private static func areAlike(_ left: Registration, _ right: Registration) -> Bool {
+    private static func isAlike(_ left: Registration, to right: Registration) -> Bool {
         left.template?.name == right.template?.name
             && left.extras["SecondaryTileName"] == right.extras["SecondaryTileName"]
     }
