@@ -1,3 +1,4 @@
+import Basics
 package import HubServer
 
 /// The terms of a hub's file.
@@ -11,6 +12,11 @@ package struct HubFileTerms: Sendable {
     package var cacheByteCount = 24 << 20
 
     package init(path: String, handleKey: [UInt8]? = nil) { (self.path, self.handleKey) = (path, handleKey) }
+}
+
+extension HubFileTerms: Concealed {
+    /// The path, and nothing of the key.
+    package var description: String { "HubFileTerms(\(path))" }
 }
 
 /// The file of a hub: one thread writes, several read.
@@ -27,15 +33,23 @@ package final class HubFile: Sendable {
     ///
     /// - Parameter terms: The file. Its folder exists.
     /// - Throws: Why it cannot be used. It is as it was then.
-    package convenience init(_ terms: HubFileTerms) throws(HubFileError) { try self.init(terms, schema: .current) }
+    package convenience init(_ terms: HubFileTerms) throws(HubFileError) {
+        try self.init(terms, schema: .current, batchTime: .milliseconds(20))
+    }
 
     /// Opens a file with the tables of a schema.
-    init(_ terms: HubFileTerms, schema: Schema) throws(HubFileError) {
+    ///
+    /// - Parameters:
+    ///   - terms: The file.
+    ///   - schema: Its tables.
+    ///   - batchTime: The time after which no change is added to a transaction.
+    /// - Throws: As for the tables of a hub.
+    init(_ terms: HubFileTerms, schema: Schema, batchTime: Duration) throws(HubFileError) {
         let lock = try HubFileLock(terms.path)
         let opening = try HubFileOpening(lock.path, key: terms.handleKey, schema: schema)
         // The writer looks for places all over the file, a reader goes through rows that are side by side.
         let half = terms.cacheByteCount / 2
-        writer = try HubWriter(try opening.writer(cacheByteCount: half), lock: lock)
+        writer = try HubWriter(try opening.writer(cacheByteCount: half), lock: lock, batchTime: batchTime)
         readers = try HubReaders(opening, count: max(1, terms.readerCount), cacheByteCount: half)
         (path, isSealed) = (lock.path, opening.seal.isSealing)
         writer.start()
@@ -96,7 +110,8 @@ package final class HubFile: Sendable {
     /// The bytes of a file and of its log, whoever has it open.
     package static func byteCount(of path: String) -> Int64 { FileSet.byteCount(of: path) }
 
-    /// Carries out the changes that wait, works off the log, and lets go of the file. Later calls are refused with 503.
+    /// Carries out the changes that wait, works off the log, and lets go of the file. Later calls are refused with 503. No body and no
+    /// `done` may call it.
     package func close() {
         readers.close()
         writer.close()
