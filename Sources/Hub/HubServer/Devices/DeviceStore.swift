@@ -30,7 +30,7 @@ package protocol DeviceBook: AnyObject {
     func registration(_ id: String) throws(RefusedCall) -> Registration?
 
     /// Writes a registration in place of the one with the same id. It goes to the end of the lists, its device keeps its place in walks.
-    /// One that has no ``Registration/installationID`` belongs to no installation, whatever was there before.
+    /// It belongs to no installation, whatever was there before.
     func write(_ registration: Registration) throws(RefusedCall)
 
     /// Removes the registration called `id`, if there is one.
@@ -120,6 +120,7 @@ extension DeviceBook {
     /// - Parameters:
     ///   - device: The device.
     ///   - time: Registrations that were written at this time or later stay. Milliseconds since 1970, nil for none.
+    /// - Throws: 503.
     package func expire(_ device: DeviceKey, before time: Int64? = nil) throws(RefusedCall) {
         for registration in try registrations(of: device) where time.map({ registration.writtenAt < $0 }) ?? true {
             try removeRegistration(registration.id)

@@ -7,8 +7,10 @@ package struct DeviceCounts: Sendable, Equatable {
     package var installations: Int64
 }
 
-/// What the changes of devices count, so that nothing is counted at the start.
-struct DeviceTally: Equatable {
+/// The numbers that changes of devices keep, so that nothing is counted at the start.
+struct DeviceTally {
+    private static let maximum: Int64 = 1 << 60
+
     var nextDevice: DeviceNumber
     /// The number of writes of registrations, and one.
     var nextSequence: Int64
@@ -22,7 +24,8 @@ struct DeviceTally: Equatable {
             FROM device_tally WHERE row = 1
             """, with: []
         ) { (row) throws(RefusedCall) in try (0..<6).map { (column) throws(RefusedCall) in try row.number(column) } }
-        guard let found else { throw .unreadable }
+        // Numbers that no changes can have counted would end in overflows.
+        guard let found, found.allSatisfy({ (0...Self.maximum).contains($0) }) else { throw .unreadable }
         (nextDevice, nextSequence, nextTag) = (found[0], found[1], found[2])
         counts = DeviceCounts(devices: found[3], registrations: found[4], installations: found[5])
     }
