@@ -93,6 +93,12 @@ package struct RefusedCall: Error {
         RefusedCall(503, detail: detail, headers: ["Retry-After": "\(pause)"])
     }
 
+    /// The refusal of a send while too many notifications wait.
+    package static func throttled(_ call: HubCall) -> RefusedCall {
+        RefusedCall(
+            call.apiVersion >= .answers429 ? 429 : 403, detail: "Too many notifications wait", headers: ["Retry-After": "10"])
+    }
+
     private init(_ status: Int, detail: String, headers: HTTPFields) {
         var answer = HubAnswer.error(status, detail: detail)
         answer.headers = headers
