@@ -98,7 +98,7 @@ struct JobRunTests {
     }
 
     @Test func aLongFileIsAnsweredInPartsOnly() throws {
-        let length = JobStorage.answerByteCount + 10
+        let length = jobs.answerByteCount + 10
         let draft = try jobs.draft("f")
         try draft.append([UInt8](repeating: 65, count: length))
         try draft.finish()
@@ -112,8 +112,8 @@ struct JobRunTests {
             #expect(answer.status == 416 && answer.headers["Content-Range"] == "bytes */\(length)")
         }
         let first = get("bytes=0-")
-        #expect(first.status == 206 && first.body.count == JobStorage.answerByteCount)
-        #expect(first.headers["Content-Range"] == "bytes 0-\(JobStorage.answerByteCount - 1)/\(length)")
+        #expect(first.status == 206 && first.body.count == jobs.answerByteCount)
+        #expect(first.headers["Content-Range"] == "bytes 0-\(jobs.answerByteCount - 1)/\(length)")
         #expect(get("bytes=\(length - 3)-99999999999").headers["Content-Range"] == "bytes \(length - 3)-\(length - 1)/\(length)")
     }
 }
