@@ -25,11 +25,15 @@ struct ChosenHub {
 
     /// Opens the file for this process alone.
     ///
+    /// - Parameter other: The way to do the same while the hub runs.
+    /// - Returns: The file, which is there.
     /// - Throws: `temporary` while a hub runs on it, `configuration` for a file that is none of a hub's or not there.
-    func open() throws(CommandFailure) -> HubFile {
+    func open(else other: String) throws(CommandFailure) -> HubFile {
         try checkExistence()
         do throws(HubFileError) { return try HubFile(HubFileTerms(path: path, handleKey: handleKey)) } catch {
-            throw CommandFailure(error)
+            let failure = CommandFailure(error)
+            guard case .inUse = error else { throw failure }
+            throw CommandFailure(.temporary, failure.message, hint: "stop the hub first; while it runs, use \(other)")
         }
     }
 
@@ -78,11 +82,6 @@ extension ChosenHub {
 extension CommandFailure {
     /// The reason for which a hub's file cannot be used.
     init(_ error: HubFileError) {
-        let text = Sanitised.line("\(error)", atMost: 1024)
-        if case .inUse = error {
-            self.init(.temporary, text, hint: "stop the hub first; export, backup and check work while it runs")
-        } else {
-            self.init(.configuration, text)
-        }
+        self.init(.configuration, Sanitised.line("\(error)", atMost: 1024))
     }
 }

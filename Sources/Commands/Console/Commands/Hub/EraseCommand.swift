@@ -13,7 +13,7 @@ enum EraseCommand {
             throw CommandFailure(.configuration, "hub.user_tag: \(error)")
         }
         let hub = try ChosenHub.one(invocation)
-        let file = try hub.open()
+        let file = try hub.open(else: "`pushfan users remove NAME --devices`")
         // The end writes the log of changes into the file, and removes it.
         defer { file.close() }
         let tag = pattern.tag(of: user)

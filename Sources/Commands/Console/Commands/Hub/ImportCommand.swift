@@ -28,7 +28,7 @@ struct ImportCommand {
         }
         let given = kinds.keys.sorted().filter(invocation.arguments.has)
         guard given.count <= 1 else { throw .usage("do one thing: --\(given.joined(separator: " or --"))") }
-        let file = try ChosenHub.one(invocation).open()
+        let file = try ChosenHub.one(invocation).open(else: "a bulk job of its API")
         defer { file.close() }
         Interruption.catchSignals()
         var command = ImportCommand(
