@@ -8,9 +8,13 @@ extension Command {
     /// `pushfan demo`: the whole way of a push, and what becomes of it when things fail.
     static let demo = Command(
         "demo", .everyone, "Show pushes on their way, a worker killed, a hub that fails, and the repair, on embedded parts",
-        examples: ["pushfan demo", "pushfan demo --keep", "pushfan demo --keep --state demo.db", "NO_COLOR=1 pushfan demo | less"],
+        examples: [
+            "pushfan demo", "pushfan demo --keep", "pushfan demo --keep --state demo.db", "NO_COLOR=1 pushfan demo | less",
+        ],
         groups: [
-            FlagGroup("Demo", [
+            FlagGroup(
+                "Demo",
+                [
                     Flag("keep", nil, "Leave everything running, with a page to look at, and say what to try next"),
                     Flag("state", "FILE", "Keep the hub's devices in this file, so that they are there the next time"),
                 ])

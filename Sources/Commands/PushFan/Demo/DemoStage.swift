@@ -29,6 +29,7 @@ final class DemoStage {
     /// - Parameters:
     ///   - path: Where programs are.
     ///   - state: The file in which the hub keeps devices, or nil for a hub that forgets them.
+    /// - Throws: What a part says that cannot start, or an error of the file.
     init(path: String?, state: String?) throws {
         parts = try EmbeddedParts(
             EmbeddedParts.Terms(
