@@ -115,7 +115,8 @@ extension EmulatedHub {
         do {
             var cursor: Int? = 0
             while let from = cursor {
-                let known = try hub.devices.read { (book) throws(RefusedCall) in try book.page(of: .all, from: from, limit: 1000)
+                let known = try hub.devices.read { (book) throws(RefusedCall) in
+                    try book.page(of: .all, from: from, limit: 1000)
                 }
                 messages.state.withLock { state in
                     for registration in known.page { state.devices.meet(registration.deviceKey, handle: registration.handle) }
