@@ -54,8 +54,8 @@ struct Demo {
         let stage = try DemoStage(path: path, state: state)
         defer { stage.close() }
         try text.step("broker", meaning: "\(stage.cluster.bootstrapServers), embedded in this process")
-        try text.step("hub", meaning: "\(stage.emulatorURL)/demo, emulated, with \(stage.hub.devices().count) devices")
-        if let state, let count = stage.keptCount { try text.step("file", meaning: "\(state) keeps them; it had \(count)") }
+        try text.step("hub", meaning: "\(stage.emulatorURL)/demo, emulated, with \(stage.deviceCount) devices")
+        if let count = stage.keptCount { try text.step("file", meaning: "keeps these devices, and had \(count)") }
         try text.step("gateway", meaning: "\(stage.gateway.url); anyone signs in whose password is the name")
         try text.step("worker", meaning: "demo-1 joins its consumer group, for which this broker takes 3 s")
         try stage.waitUntilReady()

@@ -50,6 +50,8 @@ final class DemoStage {
 
     var cluster: MockCluster { parts.cluster }
     var hub: EmulatedHub { parts.hub }
+    /// The devices with a registration.
+    var deviceCount: Int { hub.devices().count { $0.registrationCount > 0 } }
     /// The devices that the hub's file had at the start. Nil without a file.
     var keptCount: Int? { parts.kept?.count }
     var worker: DemoWorker { parts.worker }
