@@ -10,6 +10,7 @@ public final class Database {
     let pointer: OpaquePointer
     /// The path of the file.
     public let path: String
+    private let patience: Duration
     private var interruption: InterruptionCondition?
 
     /// Opens a file. One that is not there is made, and only its owner may read it.
@@ -37,6 +38,7 @@ public final class Database {
         }
         pointer = opened
         self.path = path
+        self.patience = patience
         sqlite3_busy_timeout(opened, patience.timeoutMilliseconds)
     }
 
@@ -111,10 +113,37 @@ public final class Database {
             try execute("COMMIT")
             return result
         } catch {
-            // Some errors end the transaction themselves (sqlite.org, ROLLBACK); then there is nothing to take back.
-            if sqlite3_get_autocommit(pointer) == 0 { sqlite3_exec(pointer, "ROLLBACK", nil, nil, nil) }
+            rollBack()
             throw error
         }
+    }
+
+    /// True from `BEGIN` to the end of the transaction, which some errors bring about themselves (sqlite.org, ROLLBACK).
+    public var isInTransaction: Bool { sqlite3_get_autocommit(pointer) == 0 }
+
+    /// Takes back the transaction that has begun, if there is one.
+    public func rollBack() {
+        if isInTransaction { sqlite3_exec(pointer, "ROLLBACK", nil, nil, nil) }
+    }
+
+    /// The rows that the last statement has inserted, updated or deleted.
+    public var changedRowCount: Int64 { sqlite3_changes64(pointer) }
+
+    /// The row id of the last row that was inserted, 0 before the first.
+    public var lastRowID: Int64 { sqlite3_last_insert_rowid(pointer) }
+
+    /// Works off the write-ahead log and makes its file empty. No other connection writes meanwhile.
+    ///
+    /// - Parameter patience: The longest wait for others who read what is in the log only. They are not disturbed.
+    /// - Returns: False if they still read it. The log keeps its length, and everything else is done.
+    /// - Throws: The file cannot be written.
+    public func emptyLog(waiting patience: Duration) throws(SQLiteError) -> Bool {
+        sqlite3_busy_timeout(pointer, patience.timeoutMilliseconds)
+        defer { sqlite3_busy_timeout(pointer, self.patience.timeoutMilliseconds) }
+        let code = sqlite3_wal_checkpoint_v2(pointer, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil)
+        if code == SQLITE_BUSY { return false }
+        try SQLiteError.check(code, in: pointer)
+        return true
     }
 
     /// Empties the database, whatever is in the file, damage included. Others who have it open see that it is empty.

@@ -35,6 +35,15 @@ public struct SQLiteError: Error, Sendable, Equatable {
     /// The statement lasted for too long.
     public var isInterruption: Bool { code == SQLITE_INTERRUPT }
 
+    /// The file is none of a database, or so damaged that it does not look like one.
+    public var isNoDatabase: Bool { code == SQLITE_NOTADB }
+
+    /// The statement itself is not right, or contradicts what is stored. Everything else may be done as before.
+    public var isOfStatement: Bool {
+        [SQLITE_ERROR, SQLITE_CONSTRAINT, SQLITE_MISMATCH, SQLITE_TOOBIG, SQLITE_RANGE, SQLITE_MISUSE, SQLITE_INTERRUPT]
+            .contains(code)
+    }
+
     /// Throws unless `code` says that all is well.
     static func check(_ code: Int32, in database: OpaquePointer?) throws(SQLiteError) {
         guard code == SQLITE_OK else { throw SQLiteError(code, of: database) }

@@ -2,7 +2,8 @@ import CSQLite
 
 /// A prepared statement: bind its values, then step from row to row.
 ///
-/// Places of values and columns count from 0. Bytes are blobs: they may hold anything, and are compared byte by byte.
+/// Places of values and columns count from 0. Bytes are blobs: they may hold anything, and are compared byte by byte. Texts and blobs are
+/// different values, even with the same bytes.
 public final class Statement {
     private let pointer: OpaquePointer
     private let database: Database
@@ -41,6 +42,20 @@ public final class Statement {
         if let bytes { try bind(bytes.span, at: index) } else { try bind(Int64?.none, at: index) }
     }
 
+    /// Sets a value that is a copy of a text. Nil is NULL.
+    ///
+    /// - Throws: As for bytes in a span.
+    public func bind(_ text: String?, at index: Int) throws(SQLiteError) {
+        guard var text else { return try bind(Int64?.none, at: index) }
+        let place = Int32(clamping: index + 1)
+        let code = text.withUTF8 { bytes in
+            bytes.withMemoryRebound(to: CChar.self) {
+                push_sqlite_bind_text(pointer, place, $0.baseAddress, UInt64($0.count))
+            }
+        }
+        try SQLiteError.check(code, in: database.pointer)
+    }
+
     /// Goes to the next row.
     ///
     /// - Returns: Whether there is one; when there is not, the statement can be carried out again.
@@ -70,6 +85,11 @@ public final class Statement {
     public func integer(_ column: Int) -> Int64? {
         let column = Int32(clamping: column)
         return sqlite3_column_type(pointer, column) == SQLITE_NULL ? nil : sqlite3_column_int64(pointer, column)
+    }
+
+    /// A text of the row, or nil for NULL. Bytes that are no UTF-8 are replaced.
+    public func text(_ column: Int) -> String? {
+        withBytes(column) { bytes in bytes.withUnsafeBufferPointer { String(decoding: $0, as: UTF8.self) } }
     }
 
     /// A copy of bytes of the row, or nil for NULL.

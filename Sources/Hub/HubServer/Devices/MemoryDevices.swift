@@ -70,7 +70,8 @@ private final class MemoryBook: DeviceBook {
     }
 
     func removeInstallation(_ id: String) {
-        for registration in installations.removeValue(forKey: id)?.registrationIDs ?? [] { removeRegistration(registration) }
+        for registration in installations.removeValue(forKey: id)?.registrationIDs ?? []
+        where registrations[registration]?.installationID == id { removeRegistration(registration) }
     }
 
     func markExpired(installation id: String) { installations[id]?.installation.isChannelExpired = true }

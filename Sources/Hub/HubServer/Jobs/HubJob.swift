@@ -26,6 +26,11 @@ package struct HubJob: Sendable {
     package var outputName: String?
     package var failedName: String?
 
+    package init(id: String, kind: Kind, outputContainer: String, importFile: String?, createdAt: Int64) {
+        (self.id, self.kind, self.outputContainer) = (id, kind, outputContainer)
+        (self.importFile, self.createdAt) = (importFile, createdAt)
+    }
+
     /// Reads a job that a client submits, or refuses it with 400.
     package static func read(_ body: [UInt8], id: String, at now: Int64) throws(RefusedCall) -> HubJob {
         guard let entry = Markup.read(body) else { throw .invalid("The body is not well-formed XML") }

@@ -1,7 +1,9 @@
 /// The work of one job.
 struct JobRun {
-    /// Registrations that are read, and lines that are imported, at a time.
-    private static let portion = 1000
+    /// Registrations that are read at a time.
+    private static let pageCount = 500
+    /// Bytes of a file that are read at a time.
+    private static let pieceByteCount = 64 << 10
 
     private var job: HubJob
     private let output: String?
@@ -26,70 +28,69 @@ struct JobRun {
 
     private mutating func work() throws(RefusedCall) {
         guard let output, !output.isEmpty else { throw .invalid("The output container cannot be written") }
-        let lines = job.kind == .export ? (done: try export(), failed: "") : try importLines()
-        job.status = .completed
         let folder = "\(server.terms.hubName)/\(job.id)/"
+        let done = try server.jobs.draft("\(output)/\(folder)Output.txt")
+        if job.kind == .export {
+            try export(to: done)
+        } else {
+            let failed = try server.jobs.draft("\(output)/\(folder)Failed.txt")
+            try importLines(done: done, failed: failed)
+            try failed.finish()
+            job.failedName = folder + "Failed.txt"
+        }
+        try done.finish()
         job.outputName = folder + "Output.txt"
-        try server.jobs.put("\(output)/\(folder)Output.txt", bytes: Array(lines.done.utf8))
-        guard job.kind != .export else { return }
-        job.failedName = folder + "Failed.txt"
-        try server.jobs.put("\(output)/\(folder)Failed.txt", bytes: Array(lines.failed.utf8))
+        job.status = .completed
     }
 
-    private func export() throws(RefusedCall) -> String {
-        var (lines, cursor): (String, Int?) = ("", 0)
+    private func export(to file: any JobFileDraft) throws(RefusedCall) {
+        var cursor: Int? = 0
         while let place = cursor {
+            try server.jobs.checkRunning()
             let (page, next) = try server.devices.read { (book) throws(RefusedCall) in
-                try book.page(of: .all, from: place, limit: Self.portion)
+                try book.page(of: .all, from: place, limit: Self.pageCount)
             }
-            for registration in page { lines += RegistrationWriter.line(registration) + "\n" }
+            try file.append(page.flatMap { Array((RegistrationWriter.line($0) + "\n").utf8) })
             cursor = next
         }
-        return lines
     }
 
-    private func importLines() throws(RefusedCall) -> (done: String, failed: String) {
-        guard let input, let bytes = try server.jobs.file(input) else { throw .invalid("The import file cannot be read") }
-        var lines = (done: "", failed: "")
-        for (index, line) in bytes.split(separator: 10, omittingEmptySubsequences: false).enumerated() {
-            guard line.contains(where: { $0 > 32 }) else { continue }
-            do throws(RefusedCall) {
-                lines.done += "\(index + 1),\(try perform(line: Array(line)))\n"
-            } catch {
-                guard error.answer.status < 500 else { throw error }
-                lines.failed += "\(index + 1),\(error.answer.detail ?? "")\n"
+    private func importLines(done: any JobFileDraft, failed: any JobFileDraft) throws(RefusedCall) {
+        guard let input, let file = try server.jobs.file(input) else { throw .invalid("The import file cannot be read") }
+        let reader = RegistrationImport(job.kind, at: job.createdAt)
+        var (lines, place) = (JobLines(), 0)
+        var waiting: [RegistrationImport.Line] = []
+        var isOver = false
+        while !isOver {
+            let piece = try file.bytes(from: place, count: Self.pieceByteCount)
+            place += piece.count
+            isOver = piece.isEmpty
+            waiting += (isOver ? lines.finish() : lines.cut(piece)).map(reader.read)
+            while waiting.count >= RegistrationImport.portion || isOver && !waiting.isEmpty {
+                try perform(Array(waiting.prefix(RegistrationImport.portion)), by: reader, done: done, failed: failed)
+                waiting.removeFirst(min(waiting.count, RegistrationImport.portion))
             }
         }
-        return lines
     }
 
-    /// Imports one line, and returns the registration as it is then, or as it was.
-    private func perform(line: [UInt8]) throws(RefusedCall) -> String {
-        guard let description = Markup.read(line) else { throw .invalid("The line is not well-formed XML") }
-        let id = job.kind == .create ? nil : description.value("RegistrationId")
-        guard job.kind == .create || id != nil else { throw Self.noRegistration }
-        let (newID, kind, now) = (server.identify { $0.registrationID() }, job.kind, job.createdAt)
-        let read = kind == .delete ? nil : try RegistrationReader.read(description)
-        let registration = try server.devices.change { (book) throws(RefusedCall) in
-            var existing: Registration?
-            if let id { existing = try book.registration(id) }
-            if id != nil, existing == nil { throw Self.noRegistration }
-            guard var registration = read else {
-                guard let existing else { throw Self.noRegistration }
-                try book.removeRegistration(existing.id)
-                return existing
-            }
-            registration.id = existing?.id ?? newID
-            registration.etag = (existing?.etag ?? 0) + 1
-            registration.writtenAt = now
-            try book.write(registration)
-            return registration
+    /// Imports some lines in one change, and notes what became of each.
+    private func perform(
+        _ lines: [RegistrationImport.Line], by reader: RegistrationImport, done: any JobFileDraft, failed: any JobFileDraft
+    ) throws(RefusedCall) {
+        try server.jobs.checkRunning()
+        let outcomes = try server.devices.change { [server] (book) throws(RefusedCall) in
+            try reader.perform(lines, on: book, makeID: { server.identify { $0.registrationID() } })
         }
-        if kind != .delete { server.tell(of: [registration]) }
-        return RegistrationWriter.line(registration)
-    }
-
-    private static var noRegistration: RefusedCall {
-        RefusedCall(404, detail: "The element RegistrationId is missing, or there is no such registration")
+        var texts = (done: "", failed: "")
+        for outcome in outcomes {
+            switch outcome.result {
+            case .success(let registration):
+                texts.done += "\(outcome.number),\(RegistrationWriter.line(registration))\n"
+                if job.kind != .delete { server.tell(of: [registration]) }
+            case .failure(let fault): texts.failed += "\(outcome.number),\(fault.answer.detail ?? "")\n"
+            }
+        }
+        try done.append(Array(texts.done.utf8))
+        try failed.append(Array(texts.failed.utf8))
     }
 }

@@ -1,5 +1,3 @@
-import Basics
-import HTTPServing
 import Synchronization
 
 /// The newest jobs of a hub, and files, in memory.
@@ -17,12 +15,36 @@ package final class MemoryJobs: JobStore {
         }
     }
 
+    /// A file as it was when it was found.
+    private struct File: JobFile {
+        let content: [UInt8]
+
+        var byteCount: Int { content.count }
+
+        func bytes(from place: Int, count: Int) -> [UInt8] { Array(content.dropFirst(place).prefix(count)) }
+    }
+
+    private final class Draft: JobFileDraft {
+        private let store: MemoryJobs
+        private let path: String
+        private var bytes: [UInt8] = []
+
+        init(_ path: String, in store: MemoryJobs) { (self.path, self.store) = (path, store) }
+
+        func append(_ bytes: [UInt8]) throws(RefusedCall) {
+            guard self.bytes.count + bytes.count <= MemoryJobs.byteCapacity else {
+                throw RefusedCall(413, detail: "The file is longer than \(MemoryJobs.byteCapacity) bytes")
+            }
+            self.bytes += bytes
+        }
+
+        func finish() { store.put(path, bytes: bytes) }
+    }
+
     /// Jobs, and files, that are kept. The oldest are forgotten first.
     private static let capacity = 1000
-    /// Bytes of the files together. The newest is kept, whatever its size.
+    /// Bytes of the files together.
     private static let byteCapacity = 256 << 20
-    /// The beginning of the paths of the storage account.
-    package static let storagePath = "/storage/"
 
     /// Protects all of it. Nothing else is locked while it is held.
     private let state = Mutex(State())
@@ -42,19 +64,11 @@ package final class MemoryJobs: JobStore {
 
     package func jobs() -> [HubJob] { state.withLock { $0.jobs } }
 
-    package func path(of uri: String, host: String?) -> String? {
-        guard let start = uri.firstRange(of: "://")?.upperBound, let host else { return nil }
-        let rest = uri[start...].prefix { $0 != "?" && $0 != "#" }
-        guard String(rest.prefix(host.count)).equalsIgnoringCase(host) else { return nil }
-        let path = PercentEncoding.decoded(String(rest.dropFirst(host.count)))
-        guard path.hasPrefix(Self.storagePath) else { return nil }
-        let name = path.dropFirst(Self.storagePath.count)
-        return name.last == "/" ? String(name.dropLast()) : String(name)
-    }
+    package func file(_ path: String) -> (any JobFile)? { state.withLock { $0.files[path] }.map { File(content: $0) } }
 
-    package func file(_ path: String) -> [UInt8]? { state.withLock { $0.files[path] } }
+    package func draft(_ path: String) -> any JobFileDraft { Draft(path, in: self) }
 
-    package func put(_ path: String, bytes: [UInt8]) {
+    private func put(_ path: String, bytes: [UInt8]) {
         state.withLock { state in
             state.remove(path)
             state.files[path] = bytes
@@ -69,4 +83,6 @@ package final class MemoryJobs: JobStore {
     package func removeFile(_ path: String) { state.withLock { $0.remove(path) } }
 
     package func run(_ work: @escaping @Sendable () -> Void) { work() }
+
+    package func checkRunning() {}
 }

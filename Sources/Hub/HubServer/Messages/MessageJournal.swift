@@ -1,4 +1,4 @@
-/// What a hub has accepted and how far it is on its way, so that it goes on after the process has ended.
+/// The notifications that a hub has accepted, each with its way so far, so that they go on after the process has ended.
 ///
 /// Any thread may call. A journal that cannot answer refuses with 503.
 package protocol MessageJournal: Sendable {
@@ -10,18 +10,20 @@ package protocol MessageJournal: Sendable {
     ///   - call: The call that sends it.
     ///   - due: The time to send it, in milliseconds since 1970. Nil for now.
     ///   - deadline: The time after which no push service is asked any more, in milliseconds since 1970.
+    /// - Throws: 503.
     func add(_ notification: Notification, of call: HubCall, due: Int64?, deadline: Int64) throws(RefusedCall)
 
     /// Takes back a notification that waits for its time. Returns false if there is none.
     func cancel(_ id: String, now: Int64) throws(RefusedCall) -> Bool
 
-    /// Notifications that are due and not at their end, the first due first, at most `limit`, without those of some numbers.
+    /// Notifications that are due and not at their end, the first due first, at most `limit`, without those of some numbers. One that is
+    /// sent now is due whatever the clock says, which may have been set back.
     func unfinished(now: Int64, without numbers: Set<Int64>, limit: Int) throws(RefusedCall) -> [JournaledMessage]
 
     /// The time of the next scheduled notification behind `now`, in milliseconds since 1970.
     func nextDue(after now: Int64) throws(RefusedCall) -> Int64?
 
-    /// Keeps what became of a part of a walk, all of it or nothing. `done` gets nil, or why nothing is kept, on another thread.
+    /// Keeps the outcome of a part of a walk, all of it or nothing. `done` gets nil, or why nothing is kept, on another thread.
     func keep(_ step: WalkStep, done: @escaping @Sendable (RefusedCall?) -> Void)
 
     /// As for a store of messages.
@@ -49,7 +51,7 @@ package struct JournaledMessage: Sendable {
     package let deadline: Int64
     /// Devices of this number and above are not meant. Nil for handles.
     package let end: DeviceNumber?
-    /// The last device that is done. Nil before the first.
+    /// The last device that is done. Nil before the first. For handles, its number is that of the handle among the different ones, from 1.
     package let place: DevicePlace?
 
     package init(
@@ -61,7 +63,7 @@ package struct JournaledMessage: Sendable {
     }
 }
 
-/// What became of a part of a walk.
+/// The outcome of a part of a walk.
 package struct WalkStep: Sendable {
     /// The end of a notification.
     package enum Ending: Sendable, Equatable {

@@ -35,7 +35,7 @@ package protocol MessageStore: Sendable {
     func feedbackBlob(_ name: String) throws(RefusedCall) -> [UInt8]?
 }
 
-/// What is known of a notification when it is accepted.
+/// The facts that are known of a notification when it is accepted.
 package struct Acceptance: Sendable {
     /// The number of devices that it has reached already.
     package var rungCount = 0
@@ -47,7 +47,7 @@ package struct Acceptance: Sendable {
 
 /// The telemetry of one notification at one moment.
 package struct MessageTelemetry: Sendable {
-    /// What changes over time.
+    /// The facts that change over time.
     package struct Shown: Sendable, Equatable {
         package let state: String
         /// The start of the work, in milliseconds since 1970, or `nil` before it.

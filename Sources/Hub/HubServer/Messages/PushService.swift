@@ -9,7 +9,7 @@ package protocol PushService: Sendable {
     func push(_ deliveries: [Delivery], of message: PushedMessage, done: @escaping @Sendable ([PushOutcome]) -> Void)
 }
 
-/// What the pushes of one notification have in common.
+/// The facts that the pushes of one notification have in common.
 package struct PushedMessage: Sendable {
     /// The notification's id.
     package let id: String

@@ -77,7 +77,7 @@ package enum RegistrationReader {
 
 extension Registration {
     /// The handle in one text, as an installation has it: of a browser the JSON object with its keys.
-    fileprivate var channel: String {
+    var channel: String {
         guard platform == .browser else { return handle }
         let keys = JSONObject(["endpoint": handle, "p256dh": extras["P256DH"], "auth": extras["Auth"]])
         return String(decoding: keys.bytes, as: UTF8.self)

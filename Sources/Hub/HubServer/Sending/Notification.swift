@@ -65,6 +65,7 @@ extension Notification {
     /// - Parameters:
     ///   - now: The time, in milliseconds since 1970.
     ///   - end: Devices of this number and above are not meant. Nil for all.
+    /// - Returns: The audience.
     package func devices(at now: Int64, end: DeviceNumber? = nil) -> DeviceAudience? {
         let platform: HubPlatform? = if case .native(let platform) = content { platform } else { nil }
         switch audience {

@@ -20,14 +20,17 @@ package struct NotificationReader {
             throw RefusedCall(413, detail: "The message is \(body.count) bytes long; the limit is \(Self.maximumByteCount)")
         }
         let format = call.notificationHeader("Format") ?? ""
-        if format.equalsIgnoringCase("template") { return try template(to: audience) }
-        guard let platform = HubPlatform(format: format) else {
+        guard format.equalsIgnoringCase("template") || HubPlatform(format: format) != nil else {
             throw .invalid(
                 "The HTTP header \"ServiceBusNotification-Format\" has an invalid value: \"\(format)\". Allowed values are "
                     + "\"windows\", \"apple\", \"gcm\", \"template\", \"adm\", or \"windowsphone\".")
         }
-        if case .handles(let handles) = audience { for handle in handles { try check(handle, on: platform) } }
-        return try native(platform, to: audience)
+        let platform = HubPlatform(format: format)
+        if let platform, case .handles(let handles) = audience { for handle in handles { try check(handle, on: platform) } }
+        let notification = try Notification(
+            id: "", callID: call.id, format: format, audience: audience, body: body, headers: forwardedHeaders())
+        if let platform { try SendHeaders.check(call.request.headers, for: platform) }
+        return notification
     }
 
     /// Checks a device's handle. The keys of a browser stand beside its endpoint in a batch only: a direct send has fields for them.
@@ -52,46 +55,6 @@ package struct NotificationReader {
                 throw .invalid("The tag expression '\(text)' is not valid: \(error)")
             }
         }
-    }
-
-    private func native(_ platform: HubPlatform, to audience: Notification.Audience) throws(RefusedCall) -> Notification {
-        var document: JSONDocument?
-        if platform.takesJSON {
-            var read = JSONDocument()
-            do { try read.read(body.span) } catch { throw .invalid("The payload is not valid JSON. \(error.sentence)") }
-            guard read.kind(of: read.root) == .object else { throw .invalid("The payload is not a JSON object") }
-            document = read
-        } else if body.isEmpty {
-            throw .invalid("The payload is empty")
-        }
-        try SendHeaders.check(call.request.headers, for: platform)
-        let headers = forwardedHeaders()
-        return Notification(
-            id: "", callID: call.id, content: .native(platform), audience: audience, body: body, headers: headers,
-            collapseKey: CollapseKey.of(platform, headers: call.request.headers, document: document),
-            refusal: platform.refusal(of: body, document: document, headers: headers))
-    }
-
-    private func template(to audience: Notification.Audience) throws(RefusedCall) -> Notification {
-        if case .handles = audience {
-            throw .invalid("A template notification cannot be sent to a device handle")
-        }
-        var document = JSONDocument()
-        do { try document.read(body.span) } catch { throw .invalid("The properties are not valid JSON. \(error.sentence)") }
-        guard document.kind(of: document.root) == .object else {
-            throw .invalid("The properties of a template notification must be one JSON object")
-        }
-        var properties: [String: String] = [:]
-        try document.forEachMember(of: document.root) { (key, value) throws(RefusedCall) in
-            let name = document.string(key)
-            guard document.kind(of: value) == .string else {
-                throw .invalid("The property '\(name)' of a template notification is not a string")
-            }
-            properties[name.lowercased()] = document.string(document.text(of: value))
-        }
-        return Notification(
-            id: "", callID: call.id, content: .template(properties), audience: audience, body: body,
-            headers: forwardedHeaders(), collapseKey: nil, refusal: nil)
     }
 
     /// The header fields of the request that the push service gets.
@@ -127,6 +90,12 @@ package struct RefusedCall: Error {
     ///   - pause: The time after which it may be asked again, in whole seconds.
     package static func unavailable(_ detail: String, retryAfter pause: Int = 5) -> RefusedCall {
         RefusedCall(503, detail: detail, headers: ["Retry-After": "\(pause)"])
+    }
+
+    /// The refusal of a send while too many notifications wait.
+    package static func throttled(_ call: HubCall) -> RefusedCall {
+        RefusedCall(
+            call.apiVersion >= .answers429 ? 429 : 403, detail: "Too many notifications wait", headers: ["Retry-After": "10"])
     }
 
     private init(_ status: Int, detail: String, headers: HTTPFields) {

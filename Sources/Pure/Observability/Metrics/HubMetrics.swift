@@ -51,7 +51,8 @@ public struct HubMetrics: Sendable {
         self.registry = registry
         let most = Self.mostHubs
         PushfanMetrics.declare(build, in: registry)
-        requests = registry.counters("hub_requests_total", help: "Requests answered.", labels: ["hub", "status"], limit: 16 * most)
+        requests = registry.counters(
+            "hub_requests_total", help: "Requests answered.", labels: ["hub", "status"], limit: 16 * most)
         requestDuration = registry.durations(
             "hub_request_seconds", help: "From a request to its answer.", labels: ["hub"], bounds: Histogram.requestBounds,
             limit: most)

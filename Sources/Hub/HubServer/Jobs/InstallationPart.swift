@@ -1,0 +1,112 @@
+import HTTPServing
+
+/// A registration that was derived from an installation, as an import finds it: the device or a tile of it, or a template of one of them.
+struct InstallationPart {
+    let installationID: String
+    private let registration: Registration
+    private let expirationTime: String?
+    private let userID: String?
+    private let tags: [String]
+    private let template: InstallationTarget.Template?
+
+    /// The part that a registration is, or nil for a registration of its own: it has no tag of an installation, or what none can have.
+    init?(_ registration: Registration, expirationTime: String?) {
+        guard let id = Self.value(of: "$installationid:", in: registration.tags) else { return nil }
+        (installationID, self.registration, self.expirationTime) = (id, registration, expirationTime)
+        userID = Self.value(of: "$userid:", in: registration.tags)
+        tags = registration.tags.filter { !$0.hasPrefix("$") }
+        guard let whole = registration.template else {
+            template = nil
+            return
+        }
+        guard let name = whole.name, whole.priority == nil, whole.messageType == nil else { return nil }
+        template = InstallationTarget.Template(
+            name: name, text: whole.text, body: whole.body, headers: whole.headers, expiry: whole.expiry,
+            tags: tags.filter { $0 != name })
+    }
+
+    /// Writes the installation with this part in it.
+    ///
+    /// - Returns: The registration that stands for the part, or nil if the installation is on another device. Nothing is written then.
+    func write(on book: any DeviceBook, at now: Int64, makeID: () -> String) throws(RefusedCall) -> Registration? {
+        let found = try book.installation(installationID)
+        let former = found.flatMap { $0.isExpired(at: now) ? nil : $0 }
+        var installation =
+            former
+            ?? Installation(
+                id: installationID, platform: registration.platform,
+                target: InstallationTarget(pushChannel: tile == nil ? registration.channel : ""))
+        guard installation.platform == registration.platform, add(to: &installation) else { return nil }
+        // A tile that comes before its device waits as a registration of its own.
+        guard !installation.target.pushChannel.isEmpty else { return nil }
+        installation.isChannelExpired = false
+        if let userID { installation.userID = userID }
+        if let expirationTime { installation.expirationTime = expirationTime }
+        if let variables = registration.pushVariables, let pairs = try? InstallationReader(Array(variables.utf8)).pairs() {
+            installation.pushVariables = pairs
+        }
+        var registrations = installation.registrations(makeID: makeID)
+        let before = try formerRegistrations(of: registrations, on: book)
+        for index in registrations.indices {
+            registrations[index].writtenAt = now
+            guard let same = before.first(where: { Self.areAlike($0, registrations[index]) }) else { continue }
+            registrations[index].id = same.id
+            registrations[index].etag = same.etag + 1
+        }
+        try book.write(installation, as: registrations)
+        return registrations.first { Self.areAlike($0, registration) }
+    }
+
+    /// Puts the part into an installation. Returns false if that has another handle there.
+    private func add(to installation: inout Installation) -> Bool {
+        guard let tile else { return add(to: &installation.target) }
+        if let place = installation.secondaryTiles.firstIndex(where: { $0.name == tile }) {
+            return add(to: &installation.secondaryTiles[place].target)
+        }
+        var target = InstallationTarget(pushChannel: registration.channel)
+        defer { installation.secondaryTiles.append((tile, target)) }
+        return add(to: &target)
+    }
+
+    private func add(to target: inout InstallationTarget) -> Bool {
+        guard device(of: target.pushChannel) == device(of: registration.channel) else { return false }
+        if var template {
+            template.tags.removeAll(where: target.tags.contains)
+            target.templates.removeAll { $0.name == template.name }
+            target.templates.append(template)
+        } else {
+            target.tags = tags
+            for index in target.templates.indices { target.templates[index].tags.removeAll(where: tags.contains) }
+        }
+        return true
+    }
+
+    /// The registrations of the installation until now.
+    private func formerRegistrations(
+        of registrations: [Registration], on book: any DeviceBook
+    ) throws(RefusedCall) -> [Registration] {
+        var former: [Registration] = []
+        for device in Set(registrations.map(\.deviceKey)) {
+            former += try book.registrations(of: device).filter { $0.installationID == installationID }
+        }
+        return former
+    }
+
+    private var tile: String? { registration.extras["SecondaryTileName"] }
+
+    private func device(of channel: String) -> DeviceKey {
+        DeviceKey(platform: registration.platform, handle: Registration.normalized(channel, on: registration.platform))
+    }
+
+    private static func areAlike(_ left: Registration, _ right: Registration) -> Bool {
+        left.template?.name == right.template?.name
+            && left.extras["SecondaryTileName"] == right.extras["SecondaryTileName"]
+    }
+
+    /// The value of a reserved tag: `$InstallationId:{abc}`.
+    private static func value(of prefix: String, in tags: [String]) -> String? {
+        guard let tag = tags.first(where: { $0.lowercased().hasPrefix(prefix + "{") && $0.hasSuffix("}") }) else { return nil }
+        let value = tag.dropFirst(prefix.count + 1).dropLast()
+        return value.isEmpty ? nil : String(value)
+    }
+}

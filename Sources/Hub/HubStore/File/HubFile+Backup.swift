@@ -1,0 +1,72 @@
+import Glibc
+import SQLite
+
+extension HubFile {
+    /// Copies a file as it is at one moment. Another process may have it open, and writes on.
+    ///
+    /// - Parameters:
+    ///   - path: The file, which exists.
+    ///   - file: The copy, in place of what is there. Only its owner may read it. Handles are sealed as in the file.
+    /// - Throws: Why there is no copy. What was in its place is as before.
+    package static func backUp(from path: String, to file: String) throws(HubFileError) {
+        let opening = try HubFileOpening(HubFileLock.resolved(path), key: nil, schema: .current)
+        let connection = try opening.visitor()
+        guard !FileSet.isSame(path, file) else { throw .unusable(path: file, reason: "it would be a copy of itself") }
+        let copy = try NewFile(file)
+        do throws(SQLiteError) {
+            try connection.database.execute("PRAGMA query_only = OFF")
+            let vacuum = try connection.database.prepare("VACUUM INTO ?")
+            try vacuum.bind(copy.path, at: 0)
+            try vacuum.run()
+        } catch {
+            throw HubFileError(error, of: error.isDamage ? path : file)
+        }
+        try copy.putInPlace()
+    }
+}
+
+/// A file that is written beside another one, and takes its place when it is whole. It is gone with its owner.
+private final class NewFile {
+    let path: String
+    private let place: String
+    private let descriptor: Int32
+    private var isInPlace = false
+
+    /// Makes an empty file, and locks it (flock(2)).
+    init(_ place: String) throws(HubFileError) {
+        let path = place + ".part"
+        let opened = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard opened >= 0 else { throw Self.fault(place) }
+        // One that a killed process has left has no lock, and is written anew.
+        guard flock(opened, LOCK_EX | LOCK_NB) == 0, fchmod(opened, 0o600) == 0, ftruncate(opened, 0) == 0 else {
+            let fault = errno == EWOULDBLOCK ? .unusable(path: place, reason: "another process writes it") : Self.fault(place)
+            close(opened)
+            throw fault
+        }
+        (self.path, self.place, descriptor) = (path, place, opened)
+    }
+
+    deinit {
+        if !isInPlace { unlink(path) }
+        close(descriptor)
+    }
+
+    /// Renames it, once the disk has all of it.
+    func putInPlace() throws(HubFileError) {
+        guard fsync(descriptor) == 0, rename(path, place) == 0 else { throw Self.fault(place) }
+        isInPlace = true
+        let folder = open(Self.folder(of: place), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard folder >= 0 else { throw Self.fault(place) }
+        defer { close(folder) }
+        guard fsync(folder) == 0 else { throw Self.fault(place) }
+    }
+
+    private static func folder(of path: String) -> String {
+        guard let slash = path.lastIndex(of: "/") else { return "." }
+        return slash == path.startIndex ? "/" : String(path[..<slash])
+    }
+
+    private static func fault(_ path: String) -> HubFileError {
+        .unusable(path: path, reason: String(cString: strerror(errno)))
+    }
+}

@@ -1,0 +1,58 @@
+import SQLite
+
+/// The result of a check of a hub's file.
+package struct HubFileReport: Sendable, Equatable {
+    package fileprivate(set) var deviceCount: Int64 = 0
+    package fileprivate(set) var registrationCount: Int64 = 0
+    package fileprivate(set) var installationCount: Int64 = 0
+    /// Notifications that are not at their end.
+    package fileprivate(set) var unfinishedCount: Int64 = 0
+    /// One sentence for each thing that is wrong. None names a value of the file.
+    package fileprivate(set) var problems: [String] = []
+}
+
+extension HubFile {
+    /// Checks all of a file: its pages, and the rows that belong together. Another process may have it open.
+    ///
+    /// - Parameters:
+    ///   - path: The file, which exists.
+    ///   - handleKey: The key of its handles, or nil where they are plain.
+    /// - Returns: The counts, and what is wrong.
+    /// - Throws: Why it cannot be looked at.
+    package static func check(path: String, handleKey: [UInt8]?) throws(HubFileError) -> HubFileReport {
+        let opening = try HubFileOpening(HubFileLock.resolved(path), key: handleKey, schema: .current)
+        var report = HubFileReport()
+        do throws(HubFileError) {
+            let connection = try opening.visitor()
+            try opening.checkSeal(in: connection.database)
+            do throws(SQLiteError) {
+                try connection.database.read { () throws(SQLiteError) in try report.fill(from: connection.database) }
+            } catch {
+                throw HubFileError(error, of: path)
+            }
+        } catch {
+            guard case .damaged(_, let reason) = error else { throw error }
+            report.problems.append(reason)
+        }
+        return report
+    }
+}
+
+extension HubFileReport {
+    fileprivate mutating func fill(from database: Database) throws(SQLiteError) {
+        let integrity = try database.prepare("PRAGMA integrity_check")
+        while try integrity.step() {
+            if let line = integrity.text(0), line != "ok" { problems.append(line) }
+        }
+        // Rows of a file whose pages contradict one another prove nothing.
+        guard problems.isEmpty else { return }
+        for (claim, violations) in DeviceTables.rules + MessageTables.rules {
+            let count = try database.integer(violations) ?? 0
+            if count > 0 { problems.append("not always true, \(count) times: \(claim)") }
+        }
+        deviceCount = try database.integer("SELECT count(*) FROM device") ?? 0
+        registrationCount = try database.integer("SELECT count(*) FROM registration") ?? 0
+        installationCount = try database.integer("SELECT count(*) FROM installation") ?? 0
+        unfinishedCount = try database.integer(MessageTables.unfinished) ?? 0
+    }
+}

@@ -1,0 +1,50 @@
+import Basics
+import Dispatch
+import EventLoop
+import Synchronization
+
+/// The thread that carries out the work of jobs, one behind the other.
+final class JobQueue: Sendable {
+    private struct State: Sendable {
+        var waiting = FIFO<@Sendable () -> Void>()
+        var isClosed = false
+    }
+
+    /// Protects the work that waits. Nothing else is locked while it is held.
+    private let state = Mutex(State())
+    /// Counts what the thread has not looked at yet.
+    private let news = DispatchSemaphore(value: 0)
+    private let thread = ServiceThread()
+
+    /// True once nothing more is to be done.
+    var isClosed: Bool { state.withLock { $0.isClosed } }
+
+    /// Starts the thread, which holds `self` until it is closed.
+    func start() {
+        thread.start(named: "pushfan-jobs") { [self] in
+            while true {
+                news.wait()
+                let (work, isClosed) = state.withLock { ($0.isClosed ? nil : $0.waiting.popFirst(), $0.isClosed) }
+                if isClosed { return }
+                work?()
+            }
+        }
+    }
+
+    func append(_ work: @escaping @Sendable () -> Void) {
+        state.withLock { $0.waiting.append(work) }
+        news.signal()
+    }
+
+    /// Drops what has not begun. What has begun may ask.
+    func close() {
+        state.withLock { state in
+            state.isClosed = true
+            state.waiting = FIFO()
+        }
+        news.signal()
+    }
+
+    /// Waits for the end of the thread.
+    func waitForEnd(until deadline: DispatchTime) { thread.waitForEnd(until: deadline) }
+}
