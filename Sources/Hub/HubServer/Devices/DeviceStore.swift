@@ -30,7 +30,7 @@ package protocol DeviceBook: AnyObject {
     func registration(_ id: String) throws(RefusedCall) -> Registration?
 
     /// Writes a registration in place of the one with the same id. It goes to the end of the lists, its device keeps its place in walks.
-    /// One that has no ``Registration/installationID`` belongs to no installation, whatever was there before.
+    /// It belongs to no installation, whatever was there before.
     func write(_ registration: Registration) throws(RefusedCall)
 
     /// Removes the registration called `id`, if there is one.

@@ -25,7 +25,7 @@ struct Admission {
     func asksForSchedule(at now: WalkMoment) -> Bool { asksAt <= now.steady || nextDue.map { $0 <= now.wall } ?? false }
 
     /// Notes a look. With `isFull` there may be more.
-    mutating func finishLook(isFull: Bool, at now: WalkMoment) {
+    mutating func noteReading(isFull: Bool, at now: WalkMoment) {
         (hasNews, failureCount) = (isFull, 0)
         if asksAt <= now.steady { asksAt = now.steady.advanced(by: Self.interval) }
     }

@@ -182,7 +182,7 @@ final class Walker {
         do throws(RefusedCall) {
             let found = try journal.unfinished(now: now.wall, without: Set(running.keys), limit: room)
             if admission.asksForSchedule(at: now) { admission.nextDue = try journal.nextDue(after: now.wall) }
-            admission.finishLook(isFull: found.count >= room, at: now)
+            admission.noteReading(isFull: found.count >= room, at: now)
             for message in found where running[message.number] == nil { begin(message, at: now) }
         } catch {
             admission.noteFailure(at: now)

@@ -23,7 +23,8 @@ final class WalkerInbox: Sendable {
         /// The walker is to end by then.
         var end: MonotonicTime?
 
-        fileprivate var isEmpty: Bool { words.isEmpty && !hasNews && due == nil }
+        /// True if nothing came.
+        var isEmpty: Bool { words.isEmpty && !hasNews && due == nil }
     }
 
     private struct State: Sendable {

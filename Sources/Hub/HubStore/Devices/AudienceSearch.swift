@@ -24,43 +24,34 @@ struct AudienceSearch {
     func devices(
         after place: DevicePlace?, limit: Int, rows: inout RegistrationRows
     ) throws(RefusedCall) -> [AudienceDevice] {
+        guard limit > 0 else { return [] }
+        let endNumber = min(max(audience.end ?? DeviceRows.numberEnd, 0), DeviceRows.numberEnd)
+        let first = audience.platform.map { DeviceRows.id(of: $0, number: 0) } ?? 0
+        let set = try set(before: audience.platform == nil ? .max : first + endNumber)
+        var next = Posting(device: max(first, place.map { DeviceRows.id(of: $0) + 1 } ?? first), sequence: 0)
         var devices: [AudienceDevice] = []
-        for platform in DeviceRows.platforms where audience.platform.map({ $0 == platform }) ?? true {
-            guard devices.count < limit else { break }
-            if let place, platform.code < place.platform.code { continue }
-            let isInside = place?.platform == platform
-            let start = isInside ? min(max(place?.number ?? 0, 0), DeviceRows.numberEnd) + 1 : 0
-            let end = min(max(audience.end ?? DeviceRows.numberEnd, 0), DeviceRows.numberEnd)
-            guard start < end else { continue }
-            try addDevices(from: start, before: end, on: platform, to: &devices, limit: limit, rows: &rows)
-        }
-        return devices
-    }
-
-    /// Adds the devices of a platform between two numbers.
-    private func addDevices(
-        from start: DeviceNumber, before end: DeviceNumber, on platform: HubPlatform, to devices: inout [AudienceDevice],
-        limit: Int, rows: inout RegistrationRows
-    ) throws(RefusedCall) {
-        // All numbers of a platform's rows are below the first of the next platform.
-        let set = try set(before: DeviceRows.id(of: platform, number: 0) + end)
-        var place = Posting(device: DeviceRows.id(of: platform, number: start), sequence: 0)
         var (device, registrations): (Int64, [Registration]) = (-1, [])
-        while let found = try set.first(from: place) {
-            if found.device != device {
-                if !registrations.isEmpty {
-                    devices.append(AudienceDevice(place: try DeviceRows.place(of: device), registrations: registrations))
-                    if devices.count == limit { return }
-                }
-                (device, registrations) = (found.device, [])
+        while let found = try set.first(from: next) {
+            if found.device != device, !registrations.isEmpty {
+                devices.append(AudienceDevice(place: try DeviceRows.place(of: device), registrations: registrations))
+                if devices.count == limit { return devices }
+                registrations = []
             }
-            place = found.next
+            device = found.device
+            let place = try DeviceRows.place(of: device)
+            guard place.number < endNumber else {
+                // What follows on this platform came later, too.
+                next = Posting(device: DeviceRows.firstID(behind: place.platform), sequence: 0)
+                continue
+            }
+            next = found.next
             guard found.hasTemplate == (audience.platform == nil) else { continue }
             let stored = try rows.registration(at: found.sequence, notExpiredAt: audience.now)
             if let stored { registrations.append(stored.registration) }
         }
-        guard !registrations.isEmpty else { return }
+        guard !registrations.isEmpty else { return devices }
         devices.append(AudienceDevice(place: try DeviceRows.place(of: device), registrations: registrations))
+        return devices
     }
 
     /// The registrations that satisfy the expression, of devices whose rows are below `end`.

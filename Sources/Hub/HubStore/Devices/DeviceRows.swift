@@ -7,7 +7,7 @@ struct DeviceRows {
     /// One more than the greatest number.
     static let numberEnd: DeviceNumber = 1 << numberBits
     /// In the order of walks, so that the place in the list is the code.
-    static let platforms = HubPlatform.allCases.sorted { $0.code < $1.code }
+    private static let platforms = HubPlatform.allCases.sorted { $0.code < $1.code }
 
     private let connection: HubConnection
     /// Devices that have lost a registration in this change.
@@ -15,8 +15,16 @@ struct DeviceRows {
 
     init(of connection: HubConnection) { self.connection = connection }
 
-    /// The row of a device's place.
+    /// The row of a device.
     static func id(of platform: HubPlatform, number: DeviceNumber) -> Int64 { platform.code << numberBits | number }
+
+    /// The row of a device's place.
+    static func id(of place: DevicePlace) -> Int64 {
+        id(of: place.platform, number: min(max(place.number, 0), numberEnd - 1))
+    }
+
+    /// The first row that the platform behind another one may have.
+    static func firstID(behind platform: HubPlatform) -> Int64 { (platform.code + 1) << numberBits }
 
     /// The place of a device's row.
     static func place(of id: Int64) throws(RefusedCall) -> DevicePlace {

@@ -6,6 +6,10 @@ package final class FileJournal: MessageJournal {
     /// Notifications that are forgotten in one change.
     private static let portion = 500
 
+    /// Numbers of those that are due, and the time of the next. Both look at those that are not at their end only.
+    static let dueQuery: StaticString = "SELECT number FROM message WHERE ended IS NULL AND due <= ? ORDER BY due, number"
+    static let nextQuery: StaticString = "SELECT due FROM message WHERE ended IS NULL AND due > ? ORDER BY due LIMIT 1"
+
     private let file: HubFile
 
     /// The journal of a file.
@@ -35,7 +39,7 @@ package final class FileJournal: MessageJournal {
         now: Int64, without numbers: Set<Int64>, limit: Int
     ) throws(RefusedCall) -> [JournaledMessage] {
         let found = try file.read { (connection) throws(RefusedCall) in
-            let due = try connection.statement("SELECT number FROM message WHERE ended IS NULL AND due <= ? ORDER BY due, number")
+            let due = try connection.statement(Self.dueQuery)
             defer { due.reset() }
             try connection.storing { () throws(SQLiteError) in try due.bind(now, at: 0) }
             var found: [JournaledMessage] = []
@@ -71,9 +75,7 @@ package final class FileJournal: MessageJournal {
 
     package func nextDue(after now: Int64) throws(RefusedCall) -> Int64? {
         try file.read { (connection) throws(RefusedCall) in
-            try connection.row(
-                "SELECT due FROM message WHERE ended IS NULL AND due > ? ORDER BY due LIMIT 1", with: [.number(now)]
-            ) { (row) throws(RefusedCall) in try row.number(0) }
+            try connection.row(Self.nextQuery, with: [.number(now)]) { (row) throws(RefusedCall) in try row.number(0) }
         }
     }
 

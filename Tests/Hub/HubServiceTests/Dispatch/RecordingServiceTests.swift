@@ -1,0 +1,75 @@
+import FanOut
+import Foundation
+import Testing
+import TestSupport
+
+@testable import HubServer
+@testable import HubService
+
+@Suite("The recording of pushes")
+struct RecordingServiceTests {
+    private let message = PushedMessage(id: "n1", callID: 1, format: "fcmv1", acceptedAt: 0, deadline: 9)
+
+    private func deliveries(_ handles: [String], body: String? = nil) throws -> [Delivery] {
+        try Notification.sample("n1", to: .handles(handles), body: body).directReach.rung
+    }
+
+    @Test("takes every push, and keeps the newest up to a number")
+    func count() throws {
+        let service = RecordingService(capacity: 3, clock: { 42 })
+        let outcomes = Box<[PushOutcome]>([])
+        service.push(try deliveries(["a", "b"]), of: message) { found in outcomes.withLock { $0 += found } }
+        service.push(try deliveries(["c", "d"]), of: message) { found in outcomes.withLock { $0 += found } }
+        #expect(outcomes.withLock { $0 } == [PushOutcome](repeating: .success, count: 4))
+        #expect(service.pushes.map(\.delivery.handle) == ["b", "c", "d"])
+        #expect(service.pushes.map(\.at) == [42, 42, 42])
+        #expect(service.totalCount == 4)
+        service.forget([DeviceKey(platform: .fcmv1, handle: "c")])
+        #expect(service.pushes.map(\.delivery.handle) == ["b", "d"])
+    }
+
+    @Test("keeps the newest up to a number of bytes")
+    func bytes() throws {
+        let body = #"{"message":{"data":{"k":"\#(String(repeating: "v", count: 2000))"}}}"#
+        let service = RecordingService(maximumByteCount: 6000, clock: { 0 })
+        service.push(try deliveries(["a", "b", "c", "d"], body: body), of: message) { _ in }
+        #expect(service.pushes.map(\.delivery.handle) == ["c", "d"])
+    }
+
+    @Test("has a line in its file before a push has its outcome, and begins a line behind a cut one")
+    func file() throws {
+        let path = NSTemporaryDirectory() + "pushes-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        try Data("{\"cut".utf8).write(to: URL(fileURLWithPath: path))
+        let file = try PushRecordFile(path: path) { Issue.record("\($0)") }
+        let service = RecordingService(file: file, clock: { 42 })
+        let found = Box("")
+        service.push(try deliveries(["a", "b"]), of: message) { _ in
+            let content = (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
+            found.withLock { $0 = content }
+        }
+        let lines = found.withLock { $0 }.split(separator: "\n")
+        #expect(lines.count == 3)
+        #expect(lines.first == "{\"cut")
+        let ids = service.pushes.map(\.id)
+        let line = #"{"push":"\#(ids[0])","notification":"n1","at":42,"platform":"fcmv1","handle":"ca978112ca1bbdca"}"#
+        #expect(lines[1] == line)
+        #expect(lines[2].contains(ids[1]))
+    }
+
+    @Test("says once that its file cannot be written, and counts the pushes")
+    func fullFile() throws {
+        let complaints = Box<[String]>([])
+        let file = try PushRecordFile(path: "/dev/full") { text in complaints.withLock { $0.append(text) } }
+        let service = RecordingService(file: file, clock: { 0 })
+        for handle in ["a", "b"] { service.push(try deliveries([handle]), of: message) { _ in } }
+        #expect(complaints.withLock { $0.count } == 1)
+        #expect(file.lostCount == 2)
+        #expect(service.totalCount == 2)
+    }
+
+    @Test("names a file that cannot be opened")
+    func unopenedFile() {
+        #expect(throws: PushRecordFile.Unopened.self) { try PushRecordFile(path: "/nowhere/pushes") { _ in } }
+    }
+}

@@ -1,0 +1,62 @@
+import FanOut
+import SQLite
+import Testing
+
+@testable import HubServer
+@testable import HubStore
+
+/// Values that are in a file, and are none that were written.
+struct DeviceDamageTests {
+    @Test(arguments: [
+        "UPDATE registration SET content = x''", "UPDATE registration SET content = x'ffffffffffffffffff7f'",
+        "UPDATE registration SET content = x'00ff01'", "UPDATE registration SET id = x'01'", "UPDATE registration SET id = x''",
+        "UPDATE registration SET sealed = x'00'",
+        "UPDATE device SET handle = x''", "UPDATE device SET handle = x'07'",
+        "UPDATE device SET id = id + (200 << 40); UPDATE registration SET device = device + (200 << 40)",
+    ])
+    func aValueThatCannotBeReadIsRefusedWith503(_ damage: String) throws {
+        let file = try DeviceFile()
+        let audience = DeviceAudience(expression: nil, platform: nil, now: 0)
+        try file.devices.change { (book) throws(RefusedCall) in
+            var registration = Registration(id: "1-1-1", platform: .fcmv1, handle: "handle", tags: ["a"])
+            registration.template = Registration.Template(name: nil, text: "{}", body: try InstallationReader.compiled("{}"))
+            try book.write(registration)
+        }
+        try file.file.change { (connection) throws(RefusedCall) in
+            try connection.storing { () throws(SQLiteError) in try connection.database.execute(damage) }
+        }
+        let statuses = [
+            status(of: file) { (book) throws(RefusedCall) in _ = try book.page(of: .all, from: 0, limit: 1) },
+            status(of: file) { (book) throws(RefusedCall) in _ = try book.devices(of: audience, after: nil, limit: 1) },
+        ]
+        #expect(statuses == [503, 503])
+    }
+
+    @Test(arguments: [
+        "UPDATE installation SET document = x''", "UPDATE installation SET document = x'0040'",
+        "UPDATE installation SET document = x'00ffffffffffffffffff7f'", "UPDATE installation SET registrations = x'05'",
+        "UPDATE installation SET channel_holder = 7", "UPDATE installation SET registrations = x'01ffffffffffffffffff7f'",
+    ])
+    func anInstallationThatCannotBeReadIsRefusedWith503(_ damage: String) throws {
+        let file = try DeviceFile()
+        try file.devices.change { (book) throws(RefusedCall) in
+            let installation = Installation(id: "i", platform: .fcmv1, target: InstallationTarget(pushChannel: "handle", tags: []))
+            try book.write(installation, as: installation.registrations { "1-1-1" })
+        }
+        try file.file.change { (connection) throws(RefusedCall) in
+            try connection.storing { () throws(SQLiteError) in try connection.database.execute(damage) }
+        }
+        #expect(status(of: file) { (book) throws(RefusedCall) in _ = try book.installation("i") } == 503)
+    }
+
+    private func status(
+        of file: DeviceFile, _ body: @escaping @Sendable (any DeviceBook) throws(RefusedCall) -> Void
+    ) -> Int {
+        do throws(RefusedCall) {
+            try file.devices.read(body)
+            return 200
+        } catch {
+            return error.answer.status
+        }
+    }
+}
