@@ -72,12 +72,13 @@ struct HubProgram {
             let address = try host.start()
             log.info(.listening, "the hub is served", [.address: .string("\(address)")])
         } catch {
+            guard case .cannotListen = error else { throw CommandFailure(.configuration, "\(error)") }
             throw CommandFailure(
                 .configuration, "\(error)", hint: "give another address with --listen; port 0 takes a free one")
         }
         defer { host.stop(within: Self.drain) }
         warnOfPlainHandles()
-        try showConnectionString(of: host)
+        showConnectionString(of: host)
         let files = ChangingFiles(configuration.files)
         let looking = RepeatingTimer(every: .milliseconds(700)) { [reload] in if files.findsNew() { reload.ask() } }
         defer { looking.cancel() }
@@ -103,12 +104,13 @@ struct HubProgram {
     }
 
     /// Shows the connection string of the one hub that flags describe: the one place that prints a key, which its user needs to have.
-    private func showConnectionString(of host: HubHost) throws(CommandFailure) {
+    /// The hub serves on if there is no reader.
+    private func showConnectionString(of host: HubHost) {
         guard !invocation.arguments.has("hubs-file"), let hub = configuration.hubs.first,
             let text = host.connectionString(of: hub.name)
         else { return }
-        try invocation.streams.out(text)
-        try invocation.streams.flush()
+        try? invocation.streams.out(text)
+        try? invocation.streams.flush()
     }
 
     private func warnOfPlainHandles() {
@@ -125,6 +127,8 @@ struct HubProgram {
             let configuration = try HubArguments.configuration(of: invocation, with: try invocation.settings())
             host.take(configuration)
             files.follow(configuration.files)
+            log.info(
+                .configurationLoaded, "the settings of the hubs were read again", [.count: LogValue(configuration.hubs.count)])
         } catch {
             log.refuseSettings(because: error.message)
         }

@@ -23,7 +23,7 @@ extension Command {
         groups: [ofHub, .output()], readOn: "pushfan help hub backup, pushfan help --page hub", run: HubFileCommands.check)
 
     static let hubImport = Command(
-        "hub import", .operators, "Take registrations in, in the form of the service's bulk jobs", operands: "FILE",
+        "hub import", .operators, "Take registrations in, a line each, as bulk jobs have them", operands: "FILE",
         maximumOperands: 1,
         examples: [
             "pushfan hub import registrations.txt --dry-run", "gunzip -c registrations.gz | pushfan hub import -",
@@ -41,7 +41,7 @@ extension Command {
         readOn: "pushfan help hub export, pushfan help --page hub", run: ImportCommand.run)
 
     static let hubExport = Command(
-        "hub export", .operators, "Write all registrations, in the form of the service's bulk jobs, while the hub runs",
+        "hub export", .operators, "Write all registrations while the hub runs, a line each, as bulk jobs do",
         operands: "FILE", maximumOperands: 1,
         examples: [
             "pushfan hub export registrations.txt", "pushfan hub export - --state hub.db | gzip >registrations.gz",
@@ -51,7 +51,7 @@ extension Command {
         run: ExportCommand.run)
 
     static let hubErase = Command(
-        "hub erase", .operators, "Remove all devices of a user from a hub's file, so that no byte of them stays",
+        "hub erase", .operators, "Remove all devices of a user from a hub's file, and overwrite their bytes",
         examples: [
             "pushfan hub erase --user alice", "pushfan hub erase --user alice --state /var/lib/pushfan/hub.db",
             "pushfan hub erase --user alice --hub north --hubs-file /etc/pushfan/hub.yaml -o json",
