@@ -45,6 +45,61 @@ import Testing
         #expect(try select.step(), "a statement can be carried out again")
     }
 
+    @Test(arguments: ["", "a\u{0}b", "é", String(repeating: "x", count: 100_000), nil]) func textsComeBackAsTheyWere(
+        text: String?
+    ) throws {
+        let database = try folder.open()
+        let echo = try database.prepare("SELECT ?1, typeof(?1)")
+        try echo.bind(text, at: 0)
+        #expect(try echo.step())
+        #expect(echo.text(0) == text)
+        #expect(echo.text(1) == (text == nil ? "null" : "text"))
+    }
+
+    @Test func aStatementTellsOfItsRows() throws {
+        let database = try folder.open()
+        try database.execute("CREATE TABLE t(n UNIQUE)")
+        #expect(database.lastRowID == 0)
+        try database.execute("INSERT INTO t VALUES (1), (2), (3)")
+        #expect(database.changedRowCount == 3 && database.lastRowID == 3)
+        try database.execute("DELETE FROM t WHERE n > 1")
+        #expect(database.changedRowCount == 2)
+    }
+
+    @Test(
+        arguments: [
+            ("INSERT INTO t VALUES (1)", true), ("SELECT * FROM nothing", true),
+            ("INSERT INTO t VALUES (zeroblob(1 << 20))", false),
+        ])
+    func anErrorIsOfItsStatementOrOfTheDisk(sql: String, isOfStatement: Bool) throws {
+        let database = try folder.open()
+        try database.execute("CREATE TABLE t(n UNIQUE); INSERT INTO t VALUES (1); PRAGMA max_page_count = 8")
+        try database.execute("BEGIN IMMEDIATE")
+        #expect(database.isInTransaction)
+        #expect { try database.execute(sql) } throws: { ($0 as? SQLiteError)?.isOfStatement == isOfStatement }
+        #expect(database.isInTransaction == isOfStatement, "a full disk ends the transaction")
+        database.rollBack()
+        database.rollBack()
+        #expect(!database.isInTransaction)
+        #expect(try Self.count(database) == 1)
+    }
+
+    @Test func theLogIsEmptiedBehindThoseWhoReadIt() throws {
+        let (writer, reader) = (try folder.open(), try folder.open())
+        try writer.execute("PRAGMA journal_mode = WAL; CREATE TABLE t(n); INSERT INTO t VALUES (1)")
+        let log = { try FileManager.default.attributesOfItem(atPath: folder.file + "-wal")[.size] as? Int }
+        try reader.read { () throws(SQLiteError) -> Void in
+            #expect(try reader.integer("SELECT count(*) FROM t") == 1)
+            try writer.execute("INSERT INTO t VALUES (2)")
+            #expect(try !writer.emptyLog(waiting: .zero))
+            #expect(try reader.integer("SELECT count(*) FROM t") == 1, "it is not disturbed")
+        }
+        #expect(try log() ?? 0 > 0)
+        #expect(try writer.emptyLog(waiting: .zero))
+        #expect(try log() == 0)
+        #expect(try Self.count(reader) == 2)
+    }
+
     @Test func bytesAreComparedToTheirEnd() throws {
         let database = try folder.open()
         try database.execute("CREATE TABLE t(b)")

@@ -20,6 +20,20 @@ final class ChangeQueue: Sendable {
         case changes
         /// The last transaction failed, and no change waits.
         case attempt
+        /// No change has come for a while.
+        case rest
+    }
+
+    /// The time without a change before other work comes.
+    struct Pauses: Sendable {
+        var attempt = DispatchTimeInterval.seconds(1)
+        var rest = DispatchTimeInterval.seconds(5)
+    }
+
+    /// The work of this moment, or that of later if no change comes before.
+    private enum Step {
+        case duty(Duty?)
+        case wait(Duty?)
     }
 
     private struct State {
@@ -28,20 +42,37 @@ final class ChangeQueue: Sendable {
         /// The beginning of the present transaction.
         var start: MonotonicTime?
         var problem: String?
+        /// True if nothing was changed since the last rest.
+        var isRested = true
+        /// True while the writer waits for a signal.
+        var isIdle = false
         var isClosed = false
+
+        /// Notes that a transaction begins, or that the writer waits. Nil as its duty is the end.
+        mutating func begin() -> Step {
+            if waiting.count > 0 {
+                (start, isRested) = (.now(), false)
+                return .duty(.changes)
+            }
+            if isClosed { return .duty(nil) }
+            isIdle = true
+            return .wait(problem != nil ? .attempt : isRested ? nil : .rest)
+        }
     }
 
     /// The most changes that wait.
     private static let limit = 4096
     /// The time after which a change that waits is taken back, and a transaction counts as one that hangs.
     private static let patience = Duration.seconds(10)
-    /// The time between two attempts to write while the last one failed.
-    private static let pause = DispatchTimeInterval.seconds(1)
     private static let hanging = "a change of it has not ended for more than 10 s"
 
+    private let pauses: Pauses
     /// Protects all of it. Nothing else is locked while it is held.
     private let state = Mutex(State())
     private let arrivals = DispatchSemaphore(value: 0)
+
+    /// A queue without changes.
+    init(pauses: Pauses = Pauses()) { self.pauses = pauses }
 
     /// The reason for which the last changes are not kept, or nil if they are.
     var problem: String? { state.withLock { Self.isHanging($0) ? Self.hanging : $0.problem } }
@@ -65,7 +96,7 @@ final class ChangeQueue: Sendable {
             state.waiting.append(WaitingChange(number: state.nextNumber, perform: perform, finish: finish))
             return state.nextNumber
         }
-        arrivals.signal()
+        wake()
         return number
     }
 
@@ -84,26 +115,39 @@ final class ChangeQueue: Sendable {
     /// The next change, or nil if none waits.
     func next() -> WaitingChange? { state.withLock { $0.waiting.popFirst() } }
 
-    /// Waits for work, which begins when this returns. While there is a problem, it is an attempt from time to time. Nil at the end: the
-    /// queue is closed, and no change is left.
+    /// Waits for work, which begins when this returns: changes, or else an attempt or a rest after a while. Nil at the end: the queue is
+    /// closed, and no change is left.
     func nextDuty() -> Duty? {
         while true {
-            let (duty, isOver, hasProblem) = state.withLock { state -> (Duty?, Bool, Bool) in
-                guard state.waiting.count > 0 else { return (nil, state.isClosed, state.problem != nil) }
-                state.start = .now()
-                return (.changes, false, false)
+            switch state.withLock({ $0.begin() }) {
+            case .duty(let duty): return duty
+            case .wait(nil): arrivals.wait()
+            case .wait(let duty?):
+                if arrivals.wait(timeout: .now() + (duty == .rest ? pauses.rest : pauses.attempt)) == .success { continue }
+                state.withLock { state in
+                    state.isIdle = false
+                    if duty == .rest { state.isRested = true }
+                }
+                return duty
             }
-            if duty != nil || isOver { return duty }
-            if arrivals.wait(timeout: hasProblem ? .now() + Self.pause : .distantFuture) == .timedOut { return .attempt }
         }
     }
 
-    /// Notes the end of the transaction, and why nothing of it is kept.
+    /// Notes the end of a transaction, and why nothing of it is kept.
     func noteEnd(problem: String?) { state.withLock { ($0.start, $0.problem) = (nil, problem) } }
 
     /// Refuses changes from now on.
     func close() {
         state.withLock { $0.isClosed = true }
-        arrivals.signal()
+        wake()
+    }
+
+    /// Wakes the writer if it waits.
+    private func wake() {
+        let isIdle = state.withLock { state in
+            defer { state.isIdle = false }
+            return state.isIdle
+        }
+        if isIdle { arrivals.signal() }
     }
 }

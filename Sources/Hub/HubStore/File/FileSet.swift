@@ -19,7 +19,7 @@ struct FileSet: Sendable {
     /// Takes the files as they are. The database is open, and was written to.
     init(of path: String) throws(HubFileError) {
         var files: [File] = []
-        for path in [path, Self.log(of: path), HubFileLock.path(of: path)] {
+        for path in [path, Self.log(of: path), path + "-shm", HubFileLock.path(of: path)] {
             guard let identity = Self.facts(of: path).map(Self.identity) else {
                 throw .unusable(path: path, reason: String(cString: strerror(errno)))
             }
@@ -41,7 +41,7 @@ struct FileSet: Sendable {
     static func isThere(_ path: String) -> Bool { facts(of: path) != nil }
 
     /// True if two paths lead to one file.
-    static func isSame(_ path: String, _ other: String) -> Bool {
+    static func isSame(_ path: String, as other: String) -> Bool {
         guard let first = facts(of: path), let second = facts(of: other) else { return false }
         return identity(first) == identity(second)
     }

@@ -73,3 +73,8 @@ package struct HandleSeal: Sendable {
 
     private static var refusal: RefusedCall { .unavailable("A handle in the hub's file cannot be sealed or opened") }
 }
+
+extension HandleSeal: Concealed {
+    /// The kind of it alone.
+    package var description: String { "HandleSeal(redacted)" }
+}

@@ -11,7 +11,7 @@ extension HubFile {
     package static func backUp(from path: String, to file: String) throws(HubFileError) {
         let opening = try HubFileOpening(HubFileLock.resolved(path), key: nil, schema: .current)
         let connection = try opening.visitor()
-        guard !FileSet.isSame(path, file) else { throw .unusable(path: file, reason: "it would be a copy of itself") }
+        guard !FileSet.isSame(path, as: file) else { throw .unusable(path: file, reason: "it would be a copy of itself") }
         let copy = try NewFile(file)
         do throws(SQLiteError) {
             try connection.database.execute("PRAGMA query_only = OFF")

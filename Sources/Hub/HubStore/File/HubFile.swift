@@ -1,3 +1,4 @@
+import Basics
 package import HubServer
 
 /// The terms of a hub's file.
@@ -11,6 +12,11 @@ package struct HubFileTerms: Sendable {
     package var cacheByteCount = 24 << 20
 
     package init(path: String, handleKey: [UInt8]? = nil) { (self.path, self.handleKey) = (path, handleKey) }
+}
+
+extension HubFileTerms: Concealed {
+    /// The path, and nothing of the key.
+    package var description: String { "HubFileTerms(\(path))" }
 }
 
 /// The file of a hub: one thread writes, several read.

@@ -7,6 +7,8 @@ struct HubFileOpening: Sendable {
     static let patience = Duration.seconds(5)
     /// Pages of the log from which on each commit tries to work it off.
     private static let logPageCount = 1000
+    /// The length to which a log that has grown longer is cut when it begins from the start again.
+    private static let keptLogByteCount = 16 << 20
 
     /// The path, without symbolic links.
     let path: String
@@ -21,6 +23,9 @@ struct HubFileOpening: Sendable {
     ///   - schema: Its tables.
     /// - Throws: `.unusable` for a key of another length.
     init(_ path: String, key: [UInt8]?, schema: Schema) throws(HubFileError) {
+        guard key?.count ?? AES256GCM.keyByteCount == AES256GCM.keyByteCount else {
+            throw .unusable(path: path, reason: "the key of its handles has not \(AES256GCM.keyByteCount) bytes")
+        }
         do throws(CryptoError) { seal = try HandleSeal(key: key) } catch {
             throw .unusable(path: path, reason: error.description)
         }
@@ -31,19 +36,20 @@ struct HubFileOpening: Sendable {
     func writer(cacheByteCount: Int) throws(HubFileError) -> sending HubConnection {
         let database = try open(cacheByteCount: cacheByteCount)
         let version = try version(of: database)
-        // Each commit waits for the disk, so a power failure takes nothing back that was acknowledged. What is removed is overwritten.
+        if version > 0 { try checkSeal(in: database) }
+        try useLog(of: database)
+        // Each commit waits for the disk, so a power failure takes nothing back that was acknowledged. Rows that are removed are overwritten.
         try use { () throws(SQLiteError) in
             try database.execute(
                 """
-                PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA secure_delete = ON;
-                PRAGMA wal_autocheckpoint = \(Self.logPageCount);
+                PRAGMA synchronous = FULL; PRAGMA secure_delete = ON;
+                PRAGMA wal_autocheckpoint = \(Self.logPageCount); PRAGMA journal_size_limit = \(Self.keptLogByteCount);
                 """)
         }
         do throws(SQLiteError) { try schema.migrate(database, from: version) } catch {
             guard !error.isDamage else { throw HubFileError(error, of: path) }
             throw .unusable(path: path, reason: "it cannot be moved up to version \(schema.version): \(error.message)")
         }
-        try checkSeal(in: database)
         try use { () throws(SQLiteError) in
             let insert = try database.prepare("INSERT OR IGNORE INTO meta VALUES ('seal', ?)")
             try insert.bind(seal.check, at: 0)
@@ -52,9 +58,21 @@ struct HubFileOpening: Sendable {
         return HubConnection(database, seal: seal)
     }
 
+    /// Lets the file have a write-ahead log, without which readings and changes would wait for one another.
+    private func useLog(of database: Database) throws(HubFileError) {
+        let mode = try use { () throws(SQLiteError) -> String? in
+            let choice = try database.prepare("PRAGMA journal_mode = WAL")
+            defer { choice.reset() }
+            return try choice.step() ? choice.text(0) : nil
+        }
+        guard mode == "wal" else { throw .unusable(path: path, reason: "its file system allows no write-ahead log") }
+    }
+
     /// A connection that reads.
     func reader(cacheByteCount: Int) throws(HubFileError) -> sending HubConnection {
         let database = try open(cacheByteCount: cacheByteCount)
+        // It opens the log here, not later, when another may be at its place.
+        _ = try version(of: database)
         try use { () throws(SQLiteError) in try database.execute("PRAGMA query_only = ON") }
         return HubConnection(database, seal: seal)
     }

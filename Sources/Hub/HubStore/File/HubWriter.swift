@@ -16,7 +16,8 @@ final class HubWriter: Sendable {
 
     /// The most changes in one transaction, and the time after which none is added to it.
     private static let (batchLimit, batchTime) = (512, Duration.milliseconds(20))
-    /// Bytes of the log from which on it is emptied. Those who read hold up the smaller steps that SQLite takes by itself.
+    /// Bytes of the log from which on it is emptied: those who read hold up the smaller steps that SQLite takes by itself. While they read
+    /// for a long time, it is tried again when the log has grown by as much.
     private static let logLimit: Int64 = 64 << 20
     /// Longest wait for those who read, of the writer that empties the log.
     private static let logPatience = Duration.milliseconds(100)
@@ -43,13 +44,14 @@ final class HubWriter: Sendable {
         thread.start(named: "pushfan-store") { [self] in
             var logLimit = Self.logLimit
             while let duty = queue.nextDuty() {
-                carryOut(duty)
-                limitLog(to: &logLimit)
+                if duty != .rest { carryOut(duty) }
+                // Rows that were removed leave the log as well.
+                if duty == .rest || files.logByteCount > logLimit {
+                    logLimit = emptyLog() ? Self.logLimit : files.logByteCount + Self.logLimit
+                }
             }
-            connection.withLock { connection in
-                _ = try? connection?.database.emptyLog(waiting: Self.logPatience)
-                connection = nil
-            }
+            _ = emptyLog()
+            connection.withLock { $0 = nil }
             lock.release()
         }
     }
@@ -133,13 +135,8 @@ final class HubWriter: Sendable {
         for (change, refusal) in outcomes { change.finish(refusal) }
     }
 
-    /// Empties the log if it is long. While others read for a long time, it is tried again when it has grown by as much.
-    private func limitLog(to limit: inout Int64) {
-        let length = files.logByteCount
-        guard length > limit else { return }
-        let isEmpty = connection.withLock { connection in
-            (try? connection?.database.emptyLog(waiting: Self.logPatience)) ?? false
-        }
-        limit = isEmpty ? Self.logLimit : length + Self.logLimit
+    /// Empties the log. Returns false while others read for a long time, or the file cannot be written.
+    private func emptyLog() -> Bool {
+        connection.withLock { connection in (try? connection?.database.emptyLog(waiting: Self.logPatience)) ?? false }
     }
 }

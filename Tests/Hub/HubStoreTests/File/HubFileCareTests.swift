@@ -1,0 +1,110 @@
+import Foundation
+import Glibc
+import HubServer
+import SQLite
+import TestSupport
+import Testing
+
+@testable import HubStore
+
+/// Checks and copies of a file that is open.
+@Suite(.tags(.c)) struct HubFileCareTests {
+    private static let key = [UInt8](1...32)
+
+    private let stage: HubFileStage
+
+    init() throws { stage = try HubFileStage() }
+
+    private func open() throws -> HubFile { try HubFile(HubFileTerms(path: stage.path, handleKey: Self.key)) }
+
+    @Test func aFileInOrderIsCountedWhileItIsOpen() throws {
+        let file = try open()
+        try file.change { (connection) throws(RefusedCall) in
+            try connection.execute(
+                """
+                INSERT INTO device VALUES (1, x'00', x'01');
+                INSERT INTO registration VALUES (1, x'01', 1, 1, 0, NULL, x'00', NULL), (2, x'02', 1, 1, 0, NULL, x'00', NULL);
+                UPDATE device_tally SET device_count = 1, registration_count = 2;
+                """)
+        }
+        let report = try HubFile.check(path: stage.path, handleKey: Self.key)
+        #expect(report.problems == [])
+        #expect(
+            [report.deviceCount, report.registrationCount, report.installationCount, report.unfinishedCount] == [1, 2, 0, 0])
+        file.close()
+        #expect(try HubFile.check(path: stage.path, handleKey: Self.key) == report)
+    }
+
+    @Test func rowsThatContradictOneAnotherAreCounted() throws {
+        let file = try open()
+        try file.change { (connection) throws(RefusedCall) in
+            try connection.execute("INSERT INTO tagged VALUES (1, 1, 1), (1, 2, 3)")
+        }
+        let problems = try HubFile.check(path: stage.path, handleKey: Self.key).problems
+        #expect(problems.contains("not always true, 2 times: a posting has its registration"))
+        file.close()
+    }
+
+    @Test func damageIsReported() throws {
+        let file = try open()
+        try file.change { (connection) throws(RefusedCall) in
+            for number in 0..<100 { try connection.setValue("name \(number)", to: [UInt8](repeating: 1, count: 3000)) }
+        }
+        file.close()
+        let handle = try FileHandle(forUpdating: URL(fileURLWithPath: stage.path))
+        let length = try handle.seekToEnd()
+        try handle.seek(toOffset: length - 10 * 4096)
+        try handle.write(contentsOf: Data(repeating: 0x5A, count: 5 * 4096))
+        try handle.close()
+        #expect(try !HubFile.check(path: stage.path, handleKey: Self.key).problems.isEmpty)
+    }
+
+    @Test func whatIsNotThereIsNotMade() throws {
+        for body in [
+            { () throws(HubFileError) in _ = try HubFile.check(path: stage.path, handleKey: nil) },
+            { () throws(HubFileError) in try HubFile.backUp(from: stage.path, to: stage.path("copy.db")) },
+        ] {
+            #expect(throws: HubFileError.unusable(path: stage.path, reason: "there is no such file")) { try body() }
+        }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: stage.path("")).isEmpty)
+    }
+
+    @Test func aCopyIsOfOneMomentAndCanBeOpened() throws {
+        let file = try open()
+        defer { file.close() }
+        try file.setValue("kept", to: [1])
+        let copy = stage.path("copy.db")
+        // A copy of an earlier day, and the rest of one that was not finished, are replaced.
+        for path in [copy, copy + ".part"] { try Data("something else".utf8).write(to: URL(fileURLWithPath: path)) }
+        try HubFile.backUp(from: stage.path, to: copy)
+        try file.setValue("kept", to: [2])
+        let attributes = try FileManager.default.attributesOfItem(atPath: copy)
+        #expect(attributes[.posixPermissions] as? Int == 0o600)
+        #expect(!FileManager.default.fileExists(atPath: copy + ".part"))
+        #expect(try HubFile.check(path: copy, handleKey: Self.key).problems.isEmpty)
+        let copied = try HubFile(HubFileTerms(path: copy, handleKey: Self.key))
+        defer { copied.close() }
+        #expect(try copied.value("kept") == [1])
+        #expect(try file.value("kept") == [2])
+    }
+
+    @Test func aCopyThatCannotBeMadeLeavesNothing() throws {
+        let file = try open()
+        defer { file.close() }
+        let copy = stage.path("copy.db")
+        let lock = Glibc.open(copy + ".part", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        try #require(lock >= 0)
+        #expect(flock(lock, LOCK_EX | LOCK_NB) == 0)
+        #expect(throws: HubFileError.unusable(path: copy, reason: "another process writes it")) {
+            try HubFile.backUp(from: stage.path, to: copy)
+        }
+        #expect(FileManager.default.fileExists(atPath: copy + ".part"), "it is the other one's")
+        close(lock)
+        #expect(throws: HubFileError.unusable(path: stage.path, reason: "it would be a copy of itself")) {
+            try HubFile.backUp(from: stage.path, to: stage.path)
+        }
+        #expect(throws: HubFileError.self) { try HubFile.backUp(from: stage.path, to: "/nowhere/at/all.db") }
+        #expect(!FileManager.default.fileExists(atPath: copy))
+        try file.setValue("kept", to: [1])
+    }
+}

@@ -1,0 +1,182 @@
+import Foundation
+import Glibc
+import HubServer
+import SQLite
+import TestSupport
+import Testing
+
+@testable import HubStore
+
+/// A disk that fails, and files that are not to be opened.
+@Suite(.tags(.c)) struct HubFileFaultTests {
+    private let stage: HubFileStage
+
+    init() throws { stage = try HubFileStage() }
+
+    private static let keys = ["a", "b"].map { [UInt8](repeating: Character($0).asciiValue ?? 0, count: 32) }
+
+    @Test func aFullDiskRefusesWithNothingHalfWritten() throws {
+        let file = try stage.open()
+        defer { file.close() }
+        try file.limitPages(to: 8)
+        var count: Int64 = 0
+        let detail = expectUnavailable { () throws(RefusedCall) in
+            while count < 100 {
+                try file.change { [count] (connection) throws(RefusedCall) in
+                    try connection.insert(count)
+                    try connection.insert(count + 1000, byteCount: 4096)
+                }
+                count += 1
+            }
+        }
+        #expect(detail.contains("full"))
+        #expect(file.problem?.contains("full") == true)
+        #expect(count > 0)
+        #expect(try file.numbers == Array(0..<count) + (1000..<1000 + count), "readings go on, and show both rows or none")
+        try file.limitPages(to: nil)
+        #expect(file.problem == nil)
+        try file.insert(-1)
+        #expect(try file.numbers.first == -1)
+    }
+
+    @Test func theWriterNoticesByItselfThatThereIsRoomAgain() throws {
+        let file = try stage.open()
+        defer { file.close() }
+        try file.limitPages(to: 0)
+        expectUnavailable { () throws(RefusedCall) in
+            try file.change { (connection) throws(RefusedCall) in
+                // The limit belongs to the connection, and is not taken back with the change.
+                do throws(RefusedCall) { try connection.insert(1, byteCount: 1 << 20) } catch {
+                    try connection.execute("PRAGMA max_page_count = 1073741823")
+                    throw error
+                }
+            }
+        }
+        #expect(eventually { file.problem == nil })
+        #expect(try file.numbers == [])
+    }
+
+    @Test func aFailedTransactionRefusesAllWhoWait() throws {
+        let file = try stage.open()
+        defer { file.close() }
+        try file.limitPages(to: 4)
+        let (begun, queued, ended) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let refusals = Box(0)
+        file.changeLater { (_) throws(RefusedCall) in
+            begun.signal()
+            queued.wait()
+        } done: { _ in
+            ended.signal()
+        }
+        begun.wait()
+        for byteCount in [1 << 20, 0, 0] {
+            file.changeLater { (connection) throws(RefusedCall) in
+                try connection.insert(1, byteCount: byteCount)
+            } done: { result in
+                if case .failure(let refusal) = result, refusal.answer.status == 503 { refusals.withLock { $0 += 1 } }
+                ended.signal()
+            }
+        }
+        queued.signal()
+        for _ in 0..<4 { ended.wait() }
+        #expect(refusals.withLock { $0 } == 3)
+        #expect(try file.numbers == [])
+    }
+
+    @Test(arguments: ["", "-wal", "-shm", ".lock"]) func aFileRemovedBelowItIsNoticed(ending: String) throws {
+        let file = try stage.open()
+        defer { file.close() }
+        try file.insert(1)
+        let (path, other) = (stage.path + ending, stage.path("elsewhere"))
+        #expect(rename(path, other) == 0)
+        #expect(expectUnavailable { () throws(RefusedCall) in try file.insert(2) }.contains("removed or replaced"))
+        #expect(file.problem?.contains("removed or replaced") == true)
+        // Another file at its place does not count.
+        #expect(FileManager.default.createFile(atPath: path, contents: nil))
+        expectUnavailable { () throws(RefusedCall) in try file.insert(3) }
+        #expect(rename(other, path) == 0)
+        try file.insert(4)
+        #expect(file.problem == nil)
+        #expect(try file.numbers == [1, 4])
+    }
+
+    @Test func aFileIsOpenOnce() throws {
+        let file = try stage.open()
+        #expect(stage.fault() == .inUse(path: stage.path))
+        // Also by another name.
+        let link = stage.path("link.db")
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: stage.path)
+        #expect(throws: HubFileError.inUse(path: link)) { try HubFile(HubFileTerms(path: link)) }
+        try file.insert(1)
+        file.close()
+        #expect(stage.fault() == nil)
+    }
+
+    @Test func anotherProcessWithTheLockIsMet() throws {
+        // A lock of another opening of the file is as one of another process (flock(2)).
+        let lock = open(stage.path + ".lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        try #require(lock >= 0)
+        #expect(flock(lock, LOCK_EX | LOCK_NB) == 0)
+        #expect(stage.fault() == .inUse(path: stage.path))
+        #expect(!FileManager.default.fileExists(atPath: stage.path), "it is not even made")
+        close(lock)
+        #expect(stage.fault() == nil)
+    }
+
+    @Test func filesOfOthersStayAsTheyAre() throws {
+        try stage.execute("PRAGMA application_id = 7; CREATE TABLE other(x); INSERT INTO other VALUES (1)", in: "other.db")
+        try Data("a text that somebody still needs".utf8).write(to: URL(fileURLWithPath: stage.path("text.db")))
+        for name in ["other.db", "text.db"] {
+            let path = stage.path(name)
+            let before = try Data(contentsOf: URL(fileURLWithPath: path))
+            #expect(throws: HubFileError.foreign(path: path)) { try HubFile(HubFileTerms(path: path)) }
+            #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == before)
+        }
+    }
+
+    @Test func aCutFileIsDamaged() throws {
+        let file = try stage.open()
+        try file.insert(1, byteCount: 100_000)
+        file.close()
+        let handle = try FileHandle(forUpdating: URL(fileURLWithPath: stage.path))
+        try handle.truncate(atOffset: 40_960)
+        try handle.close()
+        guard case .damaged(let path, let reason)? = stage.fault() else {
+            Issue.record("it is not damaged")
+            return
+        }
+        #expect(path == stage.path && !reason.isEmpty)
+    }
+
+    @Test(
+        arguments: [
+            (nil, keys[0], "its handles are plain"), (keys[0], nil, "its handles are sealed, and the settings have no key"),
+            (keys[0], keys[1], "another key"),
+        ] as [([UInt8]?, [UInt8]?, String)]
+    )
+    func aKeyIsThatOfTheFile(made: [UInt8]?, opened: [UInt8]?, sentence: String) throws {
+        let file = try stage.open(key: made)
+        #expect(file.isSealed == (made != nil))
+        try file.insert(1)
+        file.close()
+        #expect(stage.fault(key: opened)?.description.contains(sentence) == true)
+        let again = try stage.open(key: made)
+        defer { again.close() }
+        #expect(try again.numbers == [1])
+    }
+
+    @Test(arguments: [("/nowhere/at/all.db", "No such file or directory"), ("/proc/version", "")])
+    func aPlaceThatCannotBeWrittenToIsNamed(path: String, reason: String) {
+        #expect {
+            try HubFile(HubFileTerms(path: path))
+        } throws: { error in
+            guard case .unusable(path, let found)? = error as? HubFileError else { return false }
+            return found.contains(reason) && !found.isEmpty
+        }
+    }
+
+    @Test func aKeyOfAnotherLengthIsRefused() {
+        #expect(throws: HubFileError.self) { try HubFile(HubFileTerms(path: stage.path, handleKey: [1, 2, 3])) }
+        #expect(!FileManager.default.fileExists(atPath: stage.path))
+    }
+}
