@@ -17,6 +17,19 @@ struct TagExpressionPropertyTests {
             for set in 0..<(1 << Tree.letters.count) {
                 let has = { (tag: String) in Tree.letters.firstIndex(of: tag).map { set >> $0 & 1 == 1 } ?? false }
                 #expect(expression.evaluate { has($0.text) } == tree.holds(has), "\(text) for \(set)")
+                #expect(composed(expression, has) == tree.holds(has), "\(text) for \(set)")
+            }
+        }
+    }
+
+    /// The truth of an expression, put together of its steps.
+    private func composed(_ expression: TagExpression, _ has: (String) -> Bool) -> Bool {
+        expression.composed { (step: TagExpression.CompositionStep<Bool>) in
+            switch step {
+            case .tag(let tag): has(tag.text)
+            case .not(let value): !value
+            case .and(let values): values.allSatisfy { $0 }
+            case .or(let values): values.contains(true)
             }
         }
     }

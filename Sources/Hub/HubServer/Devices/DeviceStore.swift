@@ -120,6 +120,7 @@ extension DeviceBook {
     /// - Parameters:
     ///   - device: The device.
     ///   - time: Registrations that were written at this time or later stay. Milliseconds since 1970, nil for none.
+    /// - Throws: 503.
     package func expire(_ device: DeviceKey, before time: Int64? = nil) throws(RefusedCall) {
         for registration in try registrations(of: device) where time.map({ registration.writtenAt < $0 }) ?? true {
             try removeRegistration(registration.id)

@@ -12,7 +12,7 @@ struct AudienceSearch {
 
     private let audience: DeviceAudience
     private let connection: HubConnection
-    /// The numbers of the expression's tags, without those that nobody has.
+    /// The numbers of the expression's tags, without those that no registration has.
     private var tagIDs: [HubTag: Int64] = [:]
 
     init(for audience: DeviceAudience, tags: inout TagRows, on connection: HubConnection) throws(RefusedCall) {
@@ -40,7 +40,7 @@ struct AudienceSearch {
             device = found.device
             let place = try DeviceRows.place(of: device)
             guard place.number < endNumber else {
-                // What follows on this platform came later, too.
+                // The rest of this platform came later, too.
                 next = Posting(device: DeviceRows.firstID(behind: place.platform), sequence: 0)
                 continue
             }
@@ -77,7 +77,8 @@ struct AudienceSearch {
 
     private static func intersection(of parts: [Part]) -> Part {
         let (sets, complements) = divided(parts)
-        return sets.isEmpty ? .complement(PostingUnion(of: complements)) : .set(PostingIntersection(of: sets, without: complements))
+        return sets.isEmpty
+            ? .complement(PostingUnion(of: complements)) : .set(PostingIntersection(of: sets, without: complements))
     }
 
     /// Either of a and not b is everything but that which is b and not a.

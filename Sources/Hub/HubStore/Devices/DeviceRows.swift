@@ -68,11 +68,10 @@ struct DeviceRows {
     mutating func removeEmpty() throws(RefusedCall) -> Int64 {
         var count: Int64 = 0
         for id in touched {
-            let isUsed = try connection.row("SELECT 1 FROM registration WHERE device = ? LIMIT 1", with: [.number(id)]) { _ in true }
-            if isUsed == nil {
-                try connection.run("DELETE FROM device WHERE id = ?", with: [.number(id)])
-                count += 1
-            }
+            let sql: StaticString = "SELECT 1 FROM registration WHERE device = ? LIMIT 1"
+            guard try connection.row(sql, with: [.number(id)], read: { _ in true }) == nil else { continue }
+            try connection.run("DELETE FROM device WHERE id = ?", with: [.number(id)])
+            count += 1
         }
         touched = []
         return count

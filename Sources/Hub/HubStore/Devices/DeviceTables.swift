@@ -22,7 +22,7 @@ enum DeviceTables {
         INSERT INTO device_tally VALUES (1, 1, 1, 1, 0, 0, 0);
         """
 
-    /// What must be true of the rows, and how many rows contradict it.
+    /// Claims that are true of the rows, each with a count of those that contradict it.
     static let rules: [(claim: String, violations: String)] = [
         (
             "a posting has its registration",

@@ -1,19 +1,19 @@
 import HubServer
 
 /// The numbers of what is in a hub's file.
-package struct DeviceCounts: Sendable, Equatable {
+package struct StoredCounts: Sendable, Equatable {
     package var devices: Int64
     package var registrations: Int64
     package var installations: Int64
 }
 
-/// What the changes of devices count, so that nothing is counted at the start.
+/// The numbers that changes of devices keep, so that nothing is counted at the start.
 struct DeviceTally: Equatable {
     var nextDevice: DeviceNumber
     /// The number of writes of registrations, and one.
     var nextSequence: Int64
     var nextTag: Int64
-    var counts: DeviceCounts
+    var counts: StoredCounts
 
     init(from connection: HubConnection) throws(RefusedCall) {
         let found = try connection.row(
@@ -24,7 +24,7 @@ struct DeviceTally: Equatable {
         ) { (row) throws(RefusedCall) in try (0..<6).map { (column) throws(RefusedCall) in try row.number(column) } }
         guard let found else { throw .unreadable }
         (nextDevice, nextSequence, nextTag) = (found[0], found[1], found[2])
-        counts = DeviceCounts(devices: found[3], registrations: found[4], installations: found[5])
+        counts = StoredCounts(devices: found[3], registrations: found[4], installations: found[5])
     }
 
     func save(to connection: HubConnection) throws(RefusedCall) {

@@ -19,7 +19,7 @@ package final class FileBook: DeviceBook {
 
     /// Carries out `body` on the devices, within a change of the file.
     package static func change<Result>(
-        on connection: HubConnection, _ body: (FileBook) throws(RefusedCall) -> Result
+        on connection: HubConnection, by body: (FileBook) throws(RefusedCall) -> Result
     ) throws(RefusedCall) -> Result {
         let book = FileBook(connection)
         let result = try body(book)
@@ -113,7 +113,8 @@ package final class FileBook: DeviceBook {
     package func devices(
         of audience: DeviceAudience, after place: DevicePlace?, limit: Int
     ) throws(RefusedCall) -> [AudienceDevice] {
-        try AudienceSearch(for: audience, tags: &tags, on: connection)
+        try tags.removeLeaving()
+        return try AudienceSearch(for: audience, tags: &tags, on: connection)
             .devices(after: place, limit: limit, rows: &registrations)
     }
 

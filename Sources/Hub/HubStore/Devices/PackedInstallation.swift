@@ -7,6 +7,7 @@ enum PackedInstallation {
     /// - Parameters:
     ///   - installation: The installation.
     ///   - leavesOutChannel: True if a registration of its own has the channel.
+    /// - Returns: The bytes, which hold handles.
     static func bytes(of installation: Installation, leavesOutChannel: Bool) -> [UInt8] {
         var writer = PackedWriter()
         writer.append(Int(installation.platform.code))
@@ -24,9 +25,12 @@ enum PackedInstallation {
     /// Reads an installation.
     ///
     /// - Parameters:
-    ///   - bytes: What was packed.
+    ///   - bytes: The installation, packed.
     ///   - id: The installation's id.
     ///   - channel: The channel, where it was left out.
+    ///   - bodies: The template bodies that were read already.
+    /// - Returns: The installation, as if its channel had not expired.
+    /// - Throws: 503 for other bytes.
     static func installation(
         of bytes: [UInt8], id: String, channel: String?, bodies: inout TemplateBodies
     ) throws(RefusedCall) -> Installation {

@@ -1,10 +1,10 @@
 import HubServer
 
-/// What the file has of a registration beside the columns that are looked for.
+/// The values of a registration that have no column of their own.
 struct PackedRegistration {
-    /// What may be read in the file: installation, tags, variables, template.
+    /// Values that may be read in the file: installation, tags, variables, template.
     let content: [UInt8]
-    /// What belongs to the handle: its own spelling and its extras. Nil for neither.
+    /// Values that belong to the handle: its own spelling and its extras. Nil for neither.
     let secret: [UInt8]?
 
     /// Packs a registration of a device whose handle is spelled in some way.

@@ -2,7 +2,7 @@ import HubServer
 
 /// Writes numbers and texts one behind the other, each with its length.
 struct PackedWriter {
-    /// What was written.
+    /// Everything that was written.
     private(set) var bytes: [UInt8] = []
 
     /// Adds a number of at least 0: seven bits a byte, the lowest first.

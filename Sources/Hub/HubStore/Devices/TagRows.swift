@@ -1,12 +1,23 @@
 import HubServer
 
 /// The rows of tags, in lower case, and of their postings within one reading or change.
+///
+/// Most registrations are written again with the tags that they had. So a posting that goes waits for one of the same tag and device that
+/// comes: one row is changed then, and the tag is known to be in use.
 struct TagRows {
+    /// The facts that two postings share of which one may become the other.
+    private struct Place: Hashable {
+        let tag: Int64
+        let device: Int64
+    }
+
     private let connection: HubConnection
     /// Tags that were looked for already.
     private var known: [[UInt8]: Int64] = [:]
     /// Tags that have lost a posting in this change.
     private var touched: Set<[UInt8]> = []
+    /// The sequence numbers of postings that go, and the names of their tags.
+    private var leaving: [Place: (tag: [UInt8], sequences: [Int64])] = [:]
 
     init(of connection: HubConnection) { self.connection = connection }
 
@@ -21,9 +32,10 @@ struct TagRows {
     }
 
     /// The lowest sequence numbers of a tag's registrations, from one on, ascending.
-    func sequences(of id: Int64, from start: Int64, limit: Int) throws(RefusedCall) -> [Int64] {
+    mutating func sequences(of id: Int64, from start: Int64, limit: Int) throws(RefusedCall) -> [Int64] {
+        try removeLeaving()
         // The postings are in the order of devices, so the lowest are kept while all go by.
-        try connection.rows(
+        return try connection.rows(
             "SELECT registration FROM tagged WHERE tag = ? AND registration >= ? ORDER BY registration LIMIT ?",
             with: [.number(id), .number(start), .number(Int64(limit))]
         ) { (row) throws(RefusedCall) in try row.number(0) }
@@ -41,8 +53,15 @@ struct TagRows {
                 try connection.run("INSERT INTO tag VALUES (?, ?)", with: [.bytes(tag), .number(id)])
                 known[tag] = id
             }
-            try connection.run(
-                "INSERT INTO tagged VALUES (?, ?, ?)", with: [.number(id), .number(posting.device), .number(posting.sequence)])
+            if let former = leaving[Place(tag: id, device: posting.device)]?.sequences.popLast() {
+                try connection.run(
+                    "UPDATE tagged SET registration = ? WHERE tag = ? AND device = ? AND registration = ?",
+                    with: [.number(posting.sequence), .number(id), .number(posting.device), .number(former)])
+            } else {
+                try connection.run(
+                    "INSERT INTO tagged VALUES (?, ?, ?)",
+                    with: [.number(id), .number(posting.device), .number(posting.sequence)])
+            }
         }
     }
 
@@ -50,19 +69,30 @@ struct TagRows {
     mutating func remove(_ posting: Posting, from tags: Set<[UInt8]>) throws(RefusedCall) {
         for tag in tags {
             guard let id = try id(of: tag) else { throw .unreadable }
-            try connection.run(
-                "DELETE FROM tagged WHERE tag = ? AND device = ? AND registration = ?",
-                with: [.number(id), .number(posting.device), .number(posting.sequence)])
-            touched.insert(tag)
+            leaving[Place(tag: id, device: posting.device), default: (tag, [])].sequences.append(posting.sequence)
         }
+    }
+
+    /// Removes the postings that go. Nothing of them may be seen from now on.
+    mutating func removeLeaving() throws(RefusedCall) {
+        for (place, (tag, sequences)) in leaving {
+            for sequence in sequences {
+                try connection.run(
+                    "DELETE FROM tagged WHERE tag = ? AND device = ? AND registration = ?",
+                    with: [.number(place.tag), .number(place.device), .number(sequence)])
+                touched.insert(tag)
+            }
+        }
+        leaving = [:]
     }
 
     /// Removes the tags that have lost all their postings.
     mutating func removeEmpty() throws(RefusedCall) {
+        try removeLeaving()
         for tag in touched {
             guard let id = try id(of: tag) else { continue }
-            let isUsed = try connection.row("SELECT 1 FROM tagged WHERE tag = ? LIMIT 1", with: [.number(id)]) { _ in true }
-            guard isUsed == nil else { continue }
+            let sql: StaticString = "SELECT 1 FROM tagged WHERE tag = ? LIMIT 1"
+            guard try connection.row(sql, with: [.number(id)], read: { _ in true }) == nil else { continue }
             try connection.run("DELETE FROM tag WHERE name = ?", with: [.bytes(tag)])
             known[tag] = nil
         }

@@ -40,7 +40,8 @@ struct DeviceDamageTests {
     func anInstallationThatCannotBeReadIsRefusedWith503(_ damage: String) throws {
         let file = try DeviceFile()
         try file.devices.change { (book) throws(RefusedCall) in
-            let installation = Installation(id: "i", platform: .fcmv1, target: InstallationTarget(pushChannel: "handle", tags: []))
+            let target = InstallationTarget(pushChannel: "handle", tags: [])
+            let installation = Installation(id: "i", platform: .fcmv1, target: target)
             try book.write(installation, as: installation.registrations { "1-1-1" })
         }
         try file.file.change { (connection) throws(RefusedCall) in
@@ -50,7 +51,7 @@ struct DeviceDamageTests {
     }
 
     private func status(
-        of file: DeviceFile, _ body: @escaping @Sendable (any DeviceBook) throws(RefusedCall) -> Void
+        of file: DeviceFile, after body: @escaping @Sendable (any DeviceBook) throws(RefusedCall) -> Void
     ) -> Int {
         do throws(RefusedCall) {
             try file.devices.read(body)

@@ -92,7 +92,8 @@ struct DeviceDraw {
     }
 
     mutating func audience(end: DeviceNumber) throws -> DeviceAudience {
-        let expression = isOne(in: 6) ? nil : try TagExpression(parsing: isOne(in: 2) ? alternatives() : form(of: number(below: 6) + 1))
+        let text = isOne(in: 2) ? alternatives() : form(of: number(below: 6) + 1)
+        let expression = isOne(in: 6) ? nil : try TagExpression(parsing: text)
         return DeviceAudience(
             expression: expression, platform: isOne(in: 2) ? nil : one(of: Self.platforms),
             end: isOne(in: 3) ? DeviceNumber(number(below: Int(end) + 1)) : nil, now: time())

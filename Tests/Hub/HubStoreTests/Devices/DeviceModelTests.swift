@@ -22,7 +22,7 @@ struct DeviceModelTests {
         /// Expects the same answer of both, and returns it.
         @discardableResult
         func compare(
-            _ comment: String, _ body: @escaping @Sendable (any DeviceBook) throws(RefusedCall) -> String
+            _ comment: String, by body: @escaping @Sendable (any DeviceBook) throws(RefusedCall) -> String
         ) throws -> String {
             let (expected, found) = (try model.read(body), try file.devices.read(body))
             #expect(found == expected, "\(comment)")
@@ -54,10 +54,11 @@ struct DeviceModelTests {
         for _ in 0..<100 { try change(pair, by: &draw) }
         try pair.change { (book) throws(RefusedCall) in
             for number in 0..<10 { try book.removeInstallation("i\(number)") }
-            for registration in try book.page(of: .all, from: 0, limit: 10_000).page { try book.removeRegistration(registration.id) }
+            let left = try book.page(of: .all, from: 0, limit: 10_000).page
+            for registration in left { try book.removeRegistration(registration.id) }
         }
         #expect(try pair.file.problems() == [])
-        #expect(try pair.file.devices.counts() == DeviceCounts(devices: 0, registrations: 0, installations: 0))
+        #expect(try pair.file.devices.counts() == StoredCounts(devices: 0, registrations: 0, installations: 0))
         let tagCount = try pair.file.file.read { (connection) throws(RefusedCall) in
             try connection.row("SELECT count(*) FROM tag", with: []) { (row) throws(RefusedCall) in try row.number(0) }
         }
@@ -111,8 +112,8 @@ struct DeviceModelTests {
                 try book.write(registration)
             }
             guard var installation = try book.installation(id) else { return }
-            let derived = try book.registrations(of: DeviceKey(platform: installation.platform, handle: installation.target.pushChannel))
-                .filter { $0.installationID == id }
+            let own = DeviceKey(platform: installation.platform, handle: installation.target.pushChannel)
+            let derived = try book.registrations(of: own).filter { $0.installationID == id }
             installation.target.tags = [tag]
             if derived.count > 1 {
                 try book.write(installation, as: derived)
