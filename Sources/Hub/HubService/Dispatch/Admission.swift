@@ -37,7 +37,7 @@ struct Admission {
         failureCount += 1
     }
 
-    /// The time of the next look, if nothing is told before.
+    /// The time of the next look, if no news come before.
     func wake(at now: WalkMoment) -> MonotonicTime {
         guard !hasNews else { return max(retryAt, now.steady.advanced(by: .milliseconds(100))) }
         let rest = nextDue.map { max(20, min($0.subtractingReportingOverflow(now.wall).partialValue, 1000)) } ?? 1000

@@ -12,7 +12,7 @@ final class Housekeeping {
     private let inbox: WalkerInbox
     private let observe: @Sendable (DispatchEvent) -> Void
     private var hasChanged = true
-    private var reportAt = MonotonicTime.past
+    private var reportsAt = MonotonicTime.past
     private var forgetAt = MonotonicTime.past
     private var reportsFailureAt = MonotonicTime.past
 
@@ -34,12 +34,12 @@ final class Housekeeping {
     ///
     /// - Parameters:
     ///   - isIdle: No notification is on its way.
-    ///   - oldest: The time of the oldest one that is.
     ///   - now: The moment.
     ///   - terms: The present terms.
+    ///   - oldest: Finds the time of the oldest notification that is on its way.
     /// - Returns: The pause until the next turn.
-    func turn(isIdle: Bool, oldest: Int64?, at now: WalkMoment, by terms: DispatchTerms) -> Duration {
-        count(oldest: oldest, at: now)
+    func turn(isIdle: Bool, at now: WalkMoment, by terms: DispatchTerms, oldest: () -> Int64?) -> Duration {
+        if reportsAt <= now.steady, hasChanged || !isIdle { count(oldest: oldest(), at: now) }
         guard forgetAt <= now.steady else { return Self.reportInterval }
         let (before, isOver) = now.wall.subtractingReportingOverflow(terms.retention.wholeMilliseconds)
         do throws(RefusedCall) {
@@ -54,10 +54,9 @@ final class Housekeeping {
         }
     }
 
-    /// Counts those that wait, where that may have changed.
+    /// Counts those that wait.
     private func count(oldest: Int64?, at now: WalkMoment) {
-        guard hasChanged || oldest != nil, reportAt <= now.steady else { return }
-        reportAt = now.steady.advanced(by: Self.reportInterval)
+        reportsAt = now.steady.advanced(by: Self.reportInterval)
         guard let count = try? journal.unfinishedCount() else { return }
         hasChanged = false
         inbox.waitingCount.store(count, ordering: .relaxed)

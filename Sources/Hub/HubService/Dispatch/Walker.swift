@@ -53,7 +53,7 @@ final class Walker {
     private var openCount = 0
     private var openByteCount = 0
     private var keeping: Set<Int64> = []
-    /// Notifications whose step is to be kept again.
+    /// Notifications whose step is kept again at a time.
     private var postponed: [(at: MonotonicTime, message: Int64)] = []
     /// The next look for pushes beyond their limit.
     private var overdueAt = MonotonicTime.past
@@ -77,7 +77,7 @@ final class Walker {
     ///   - content: What other threads have told.
     ///   - now: The moment.
     ///   - terms: The present terms.
-    /// - Returns: The time of the next turn, if nothing is told before.
+    /// - Returns: The time of the next turn, if no news come before.
     func turn(with content: WalkerInbox.Content, at now: WalkMoment, by terms: DispatchTerms) -> MonotonicTime {
         admission.take(content)
         for word in content.words { take(word, at: now) }
@@ -85,9 +85,11 @@ final class Walker {
         keepPostponed(at: now)
         guard content.end == nil else { return now.steady.advanced(by: .milliseconds(100)) }
         admit(at: now, by: terms)
-        if readPage(at: now, by: terms) { return .past }
-        let oldest = running.values.lazy.map(\.walk.message.due).min()
-        let pause = housekeeping.turn(isIdle: running.isEmpty, oldest: oldest, at: now, by: terms)
+        let hasRead = readPage(at: now, by: terms)
+        let pause = housekeeping.turn(isIdle: running.isEmpty, at: now, by: terms) {
+            running.values.lazy.map(\.walk.message.due).min()
+        }
+        if hasRead { return .past }
         let waits = [now.steady.advanced(by: pause), admission.wake(at: now)] + postponed.map(\.at)
         return waits.min() ?? now.steady
     }
@@ -162,7 +164,7 @@ final class Walker {
         let count = running[message]?.failureCount ?? 0
         running[message]?.failureCount = count + 1
         running[message]?.retryAt = now.steady.advanced(by: Self.pause(afterFailures: count))
-        housekeeping.report( refusal, at: now)
+        housekeeping.report(refusal, at: now)
     }
 
     /// 100 ms after the first failure, twice as long after each further one, and 5 s at most.
@@ -186,7 +188,7 @@ final class Walker {
             for message in found where running[message.number] == nil { begin(message, at: now) }
         } catch {
             admission.noteFailure(at: now)
-            housekeeping.report( error, at: now)
+            housekeeping.report(error, at: now)
         }
     }
 
@@ -208,7 +210,6 @@ final class Walker {
         do throws(RefusedCall) {
             let read = try page(of: run.walk, limit: limit)
             let (pageNumber, page) = run.walk.take(read, at: now.wall, isOver: run.expiry <= now.steady)
-            run.failureCount = 0
             if !run.hasBegun, !page.deliveries.isEmpty {
                 run.hasBegun = true
                 observe(.begun(after: Self.age(of: run.walk.message, at: now)))
