@@ -131,7 +131,7 @@ def test(program, folder, kills, secrets):
     (place / "base.txt").write_text("".join(f"{base_line(number)}\n" for number in range(BASE)))
     hub.tool_done("import", place / "base.txt")
     devices = [[Device(writer, number) for number in range(OWN)] for writer in range(WRITERS)]
-    sent, ends, seconds, faults, unsound, writes = {}, [], [], [], [], 0
+    sent, ends, seconds, faults, unsound, writes, life = {}, [], [], [], [], 0, None
     with hub:
         for kill in range(kills + 1):
             seconds.append(hub.start())
