@@ -7,7 +7,7 @@ import threading
 import time
 
 from claims import check, until
-from hubstage import OwnHub, copy_of, handle, line, print_of, records, sick
+from hubstage import OwnHub, copy_of, handle, line, print_of, records, sick, told_of
 
 BASE = 4000  # devices that stay as they are, and get broadcasts
 # The most pushes of one notification that may be on their way: two pages of a walk. They may be repeated after a kill.
@@ -124,7 +124,7 @@ class Life:
             thread.join()
 
 
-def test(program, folder, kills, secrets):
+def test(program, folder, kills):
     place, seed = folder / "kills", random.randrange(1 << 32)
     random.seed(seed)
     hub = OwnHub(program, place, starts=False).make()
@@ -135,7 +135,7 @@ def test(program, folder, kills, secrets):
     with hub:
         for kill in range(kills + 1):
             seconds.append(hub.start())
-            secrets.add(hub.caller.key)
+            told_of(hub)
             if kill:
                 chosen = [*life.last.values(), *random.sample(sorted(life.touched, key=lambda device: device.name), min(SAMPLE, len(life.touched)))]
                 for device in life.touched:
