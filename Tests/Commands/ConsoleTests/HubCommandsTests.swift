@@ -131,9 +131,11 @@ import Testing
     @Test func aFileOfHubsIsCheckedWithAllItsFaults() throws {
         let stage = try Stage()
         let good = try stage.write("hubs:\n  - name: north\n    state: \(stage.path("north.db"))\n", to: "hub.yaml")
-        let checked = Harness().run("config check --for hub \(good)")
-        #expect(checked.code == .done && checked.output == "\(good): ok\n")
-        #expect(checked.messages.contains("the hub north keeps handles of devices in plain text"))
+        for flags in ["--for hub", "--hubs-file", "--for hub --hubs-file"] {
+            let checked = Harness().run("config check \(flags) \(good)")
+            #expect(checked.code == .done && checked.output == "\(good): ok\n", "\(flags)")
+            #expect(checked.messages.contains("the hub north keeps handles of devices in plain text"))
+        }
         let faulty = "hubs:\n  - name: north\n    tier: gold\n  - state: a\n    policies: CANARYkey\n"
         let bad = try stage.write(faulty, to: "bad.yaml")
         let refused = Harness().run("config check --for hub \(bad)")

@@ -2,7 +2,7 @@ import Basics
 package import HTTPServing
 package import PushModel
 
-/// What lists of a hub have in common, as JSON.
+/// The JSON of lists.
 package enum ReportJSON {
     /// An array of objects, and the end of the line.
     package static func line(of objects: [JSONObject]) -> [UInt8] {

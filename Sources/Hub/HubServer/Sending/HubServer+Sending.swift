@@ -136,6 +136,8 @@ private enum TestOutcome {
     private static let success = "The Notification was successfully sent to the Push Notification System"
     private static let wrongToken = "The Token obtained from the Token Provider is wrong"
     private static let badNotification = "The Push Notification System refuses the notification"
+    private static let unknown = "The Push Notification System has not said what became of the notification"
+    private static let badCredentials = "The credentials for the Push Notification System are missing or wrong"
     private static let badHandle = "The Push Notification System handle for the registration is invalid"
 
     static func xml(_ reach: Reach) -> [UInt8] {
@@ -148,12 +150,21 @@ private enum TestOutcome {
             writer.element("Results") { writer in
                 for delivery in reach.rung { write(delivery, outcome: success, to: &writer) }
                 for refusal in reach.refused {
-                    let outcome = refusal.outcome == "WrongToken" ? wrongToken : badHandle
-                    write(refusal.delivery, outcome: refusal.rule.map { "\(badNotification): \($0)" } ?? outcome, to: &writer)
+                    let text = refusal.rule.map { "\(badNotification): \($0)" } ?? sentence(of: refusal.outcome)
+                    write(refusal.delivery, outcome: text, to: &writer)
                 }
             }
         }
         return writer.bytes
+    }
+
+    private static func sentence(of outcome: String) -> String {
+        switch outcome {
+        case "WrongToken": wrongToken
+        case "InvalidCredentials": badCredentials
+        case "UnknownError": unknown
+        default: badHandle
+        }
     }
 
     private static func write(_ delivery: Delivery, outcome: String, to writer: inout XMLWriter) {

@@ -20,17 +20,23 @@ package final class PushRecordFile: Sendable {
 
     private struct Output {
         let descriptor: Int32
-        /// The file ends inside a line: it was cut by a kill or by a full disk.
+        /// The file ends inside a line that could not be taken back.
         var isInsideLine: Bool
         var hasComplained = false
     }
+
+    /// The beginning of each line.
+    private static let lineStart = Array(#"{"push":""#.utf8)
+    /// The most bytes of a line that a kill has cut.
+    private static let longestLine = 64 << 10
 
     private let complain: @Sendable (String) -> Void
     /// Protects the file, also while it is written.
     private let output: Mutex<Output>
     private let lost = Atomic<Int>(0)
 
-    /// Opens the file, or makes it. Its content stays, and its owner alone may read it.
+    /// Opens the file, or makes it. Its lines stay, but for a last one of its own that a kill has cut: that push had no outcome yet. Its
+    /// owner alone may read it.
     ///
     /// - Parameters:
     ///   - path: Its path.
@@ -40,7 +46,7 @@ package final class PushRecordFile: Sendable {
         let descriptor = open(path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw Unopened(path: path, reason: String(cString: strerror(errno))) }
         self.complain = complain
-        output = Mutex(Output(descriptor: descriptor, isInsideLine: Self.endsInsideLine(descriptor)))
+        output = Mutex(Output(descriptor: descriptor, isInsideLine: !Self.endsWithLine(descriptor)))
     }
 
     deinit { output.withLock { _ = close($0.descriptor) } }
@@ -55,9 +61,11 @@ package final class PushRecordFile: Sendable {
         for push in pushes { lines += Self.line(push) }
         let reason: String? = output.withLock { output in
             let bytes = output.isInsideLine ? [UInt8(ascii: "\n")] + lines : lines
+            let size = lseek(output.descriptor, 0, SEEK_END)
             output.isInsideLine = !FileDescriptor.write(bytes, to: output.descriptor)
             guard output.isInsideLine else { return nil }
             let reason = String(cString: strerror(errno))
+            output.isInsideLine = size < 0 || ftruncate(output.descriptor, size) != 0
             lost.add(pushes.count, ordering: .relaxed)
             defer { output.hasComplained = true }
             return output.hasComplained ? nil : reason
@@ -76,9 +84,17 @@ package final class PushRecordFile: Sendable {
         return object.bytes + [UInt8(ascii: "\n")]
     }
 
-    private static func endsInsideLine(_ descriptor: Int32) -> Bool {
-        let size = lseek(descriptor, 0, SEEK_END)
-        var last = UInt8(ascii: "\n")
-        return size > 0 && pread(descriptor, &last, 1, size - 1) == 1 && last != UInt8(ascii: "\n")
+    /// Cuts a last line off that is not whole, if it is one of these. Returns true if the file ends with a line then.
+    private static func endsWithLine(_ descriptor: Int32) -> Bool {
+        let size = Int(lseek(descriptor, 0, SEEK_END))
+        guard size > 0 else { return true }
+        var tail = [UInt8](repeating: 0, count: min(size, longestLine))
+        guard pread(descriptor, &tail, tail.count, off_t(size - tail.count)) == tail.count else { return false }
+        let last = tail[(tail.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0)...]
+        guard !last.isEmpty else { return true }
+        guard last.count < tail.count || tail.count == size, last.starts(with: lineStart) || lineStart.starts(with: last) else {
+            return false
+        }
+        return ftruncate(descriptor, off_t(size - last.count)) == 0
     }
 }

@@ -47,10 +47,13 @@ final class TestSends: Sendable {
         }
         reach.refuseBroken()
         guard !reach.rung.isEmpty else { return reach }
+        var sent = notification
+        if sent.id.isEmpty { sent.id = state.withLock { $0.identifiers.notificationID(at: call.moment) } }
         let pushed = PushedMessage(
-            notification, acceptedAt: now, deadline: now.addingReportingOverflow(terms.testLimit.wholeMilliseconds).partialValue)
+            sent, acceptedAt: now, deadline: now.addingReportingOverflow(terms.testLimit.wholeMilliseconds).partialValue)
         let deliveries = reach.rung
         let outcomes = outcomes(of: deliveries, message: pushed, limit: terms.testLimit)
+        forgetGone(zip(deliveries, outcomes))
         reach.rung = []
         for (delivery, outcome) in zip(deliveries, outcomes) {
             if outcome.name == OutcomeCounts.success {
@@ -60,6 +63,15 @@ final class TestSends: Sendable {
             }
         }
         return reach
+    }
+
+    /// Forgets devices whose handles are gone. A store that cannot do it now hears of them at the next push.
+    private func forgetGone(_ outcomes: some Sequence<(Delivery, PushOutcome)>) {
+        let gone = outcomes.filter(\.1.isGone).map { WalkStep.Gone(device: $0.0.device, before: $0.1.goneSince) }
+        guard !gone.isEmpty else { return }
+        try? devices.change { (book) throws(RefusedCall) in
+            for gone in gone { try book.expire(gone.device, before: gone.before) }
+        }
     }
 
     private func shuffle<Element>(_ elements: inout [Element]) {

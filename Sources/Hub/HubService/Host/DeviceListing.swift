@@ -1,3 +1,4 @@
+import Basics
 import HTTPServing
 import HubServer
 import HubStore
@@ -36,7 +37,7 @@ struct DeviceListing: Sendable {
 
     /// The place behind some registrations, of 1 to 18 digits.
     private static func place(_ text: String) -> Int? {
-        guard (1...18).contains(text.utf8.count), text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+        guard (1...18).contains(text.utf8.count), text.utf8.allSatisfy(\.isDigit) else { return nil }
         return Int(text)
     }
 

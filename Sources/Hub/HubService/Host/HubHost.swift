@@ -13,7 +13,7 @@ import Synchronization
 /// `/devices` shows the devices of a hub to this machine and to its managers, `/storage` has the files of bulk jobs, `/livez` and `/readyz`
 /// are probes.
 package final class HubHost: Sendable {
-    /// What is served, by folded names.
+    /// The hubs that are served, by folded names.
     private struct Board: Sendable {
         var configuration: HubsConfiguration
         var hubs: [String: OwnHub] = [:]
@@ -38,6 +38,8 @@ package final class HubHost: Sendable {
     private let identifiers: Mutex<HubIdentifiers>
     /// Held while the hubs are changed. The board is locked within.
     private let changing = Mutex(false)
+    /// Held while the hubs are looked at, so that the last look counts. The board and the hubs' stores are locked within.
+    private let looking = Mutex(false)
     /// Protects the server's life. Nothing else is locked while it is held.
     private let server = Mutex<HTTPServer?>(nil)
     private let ending = DispatchSemaphore(value: 0)
@@ -107,7 +109,12 @@ package final class HubHost: Sendable {
     /// restart only is said in the log, and in the status.
     package func take(_ configuration: HubsConfiguration) {
         let delayed = changing.withLock { _ -> [String] in
-            let former = board.withLock { $0.configuration }
+            // A hub that could not be opened has no settings that count until a restart.
+            let former = board.withLock { board in
+                var former = board.configuration
+                former.hubs.removeAll { board.hubs[$0.name.lowercased()] == nil }
+                return former
+            }
             var delayed = configuration.delayedSettings(since: former)
             for hub in configuration.hubs {
                 guard let known = board.withLock({ $0.hubs[hub.name.lowercased()] }) else {
@@ -118,11 +125,14 @@ package final class HubHost: Sendable {
                     delayed.append("\(hub.name), policies")
                 }
             }
-            board.withLock { board in
+            let forgotten = board.withLock { board in
                 board.configuration = configuration.keeping(former)
                 board.delayed = delayed
-                board.failures = board.failures.filter { name, _ in configuration.hubs.contains { $0.name == name } }
+                let forgotten = board.failures.keys.filter { name in !configuration.hubs.contains { $0.name == name } }
+                for name in forgotten { board.failures[name] = nil }
+                return forgotten
             }
+            for name in forgotten { surroundings.metrics.forget(name) }
             return delayed
         }
         for setting in delayed {
@@ -191,7 +201,8 @@ package final class HubHost: Sendable {
         switch path.last == "/" && path.utf8.count > 1 ? String(path.dropLast()) : path {
         case "/livez" where isReading: return answer(.live, to: request)
         case "/readyz" where isReading:
-            refresh()
+            // Whoever is elsewhere has the last look, which is seconds old, and costs nothing.
+            if LocalCaller.made(request) { refresh() }
             return answer(.ready, to: request)
         case "/devices" where isReading: return listDevices(request)
         case "/livez", "/readyz", "/devices": return HTTPServerResponse(status: 405, headers: ["Allow": "GET, HEAD"])
@@ -238,7 +249,7 @@ package final class HubHost: Sendable {
     }
 
     private func add(_ hub: HubsConfiguration.Hub, of configuration: HubsConfiguration) throws(HubHostError) {
-        let parts = try open(hub, surroundings.clock)
+        let parts = try open(hub, surroundings.metrics, surroundings.clock)
         do throws(HubHostError) {
             let own = try OwnHub(hub, of: configuration, over: parts, in: surroundings)
             board.withLock { $0.hubs[hub.name.lowercased()] = own }
@@ -268,16 +279,18 @@ package final class HubHost: Sendable {
 
     /// Looks at the hubs, for the probes, metrics and the log.
     private func refresh() {
-        let (hubs, failures) = board.withLock { ($0.hubs.values.sorted { $0.name < $1.name }, $0.failures) }
-        let problems = hubs.compactMap { hub in hub.refresh().map { "\(hub.name): \($0)" } }
-        for name in failures.keys { surroundings.metrics.failing.series([name]).set(1) }
-        if let first = problems.first { check.fail(first) } else { check.pass() }
-        check.degrade(failures.min { $0.key < $1.key }?.value)
+        looking.withLock { _ in
+            let (hubs, failures) = board.withLock { ($0.hubs.values.sorted { $0.name < $1.name }, $0.failures) }
+            let problems = hubs.compactMap { hub in hub.refresh().map { "\(hub.name): \($0)" } }
+            for name in failures.keys { surroundings.metrics.failing.series([name]).set(1) }
+            if let first = problems.first { check.fail(first) } else { check.pass() }
+            check.degrade(failures.min { $0.key < $1.key }?.value)
+        }
     }
 
     private func identity(_ tls: HubsConfiguration.TLS) throws(HubHostError) -> HTTPServerConfiguration.Identity {
-        let certificate = String(decoding: try HubHostError.read(FileText.self, tls.certificateFile).bytes, as: UTF8.self)
-        let key = String(decoding: try HubHostError.read(FileText.self, tls.keyFile).bytes, as: UTF8.self)
+        let certificate = String(decoding: try HubHostError.read(FileText.self, at: tls.certificateFile).bytes, as: UTF8.self)
+        let key = String(decoding: try HubHostError.read(FileText.self, at: tls.keyFile).bytes, as: UTF8.self)
         if let ends = try? CertificateEnds(pem: certificate) {
             surroundings.metrics.certificateEnd.series(["hub"]).set(Double(ends.first))
         }

@@ -21,7 +21,7 @@ package enum HubHostError: Error, Equatable, Sendable, CustomStringConvertible {
     }
 
     /// Reads a file of the settings.
-    static func read<Content: FileContent>(_ content: Content.Type, _ path: String) throws(HubHostError) -> Content {
+    static func read<Content: FileContent>(_ content: Content.Type, at path: String) throws(HubHostError) -> Content {
         do throws(FileError<Content.Fault>) { return try FileStore<Content>(path).read() } catch {
             throw .unusableFile(path: path, reason: "\(error)")
         }

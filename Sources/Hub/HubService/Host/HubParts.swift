@@ -1,12 +1,14 @@
 import Dispatch
+import Glibc
 package import HubServer
 package import HubStore
+package import Observability
 
-/// What a hub of the host is made of: the store behind its protocol.
+/// The store of a hub of the host, in its parts.
 package struct HubParts: Sendable {
-    /// Opens the store of a hub, with a clock in milliseconds since 1970.
+    /// Opens the store of a hub, with metrics and a clock in milliseconds since 1970.
     package typealias Opening =
-        @Sendable (HubsConfiguration.Hub, @escaping @Sendable () -> Int64) throws(HubHostError) -> HubParts
+        @Sendable (HubsConfiguration.Hub, HubMetrics, @escaping @Sendable () -> Int64) throws(HubHostError) -> HubParts
 
     package let devices: any DeviceStore
     package let journal: any MessageJournal
@@ -20,6 +22,8 @@ package struct HubParts: Sendable {
     package let problem: @Sendable () -> String?
     /// The bytes of the store.
     package let byteCount: @Sendable () -> Int64
+    /// The free part of the file system that the store is on, 0 to 1, or nil.
+    package let freeRatio: @Sendable () -> Double?
     /// Ends the work of jobs and lets go of the store.
     package let close: @Sendable () -> Void
 
@@ -33,26 +37,36 @@ package struct HubParts: Sendable {
         value: @escaping @Sendable (String) throws(RefusedCall) -> [UInt8]?,
         setValue: @escaping @Sendable (String, [UInt8]) throws(RefusedCall) -> Void,
         problem: @escaping @Sendable () -> String? = { nil }, byteCount: @escaping @Sendable () -> Int64 = { 0 },
-        close: @escaping @Sendable () -> Void = {}
+        freeRatio: @escaping @Sendable () -> Double? = { nil }, close: @escaping @Sendable () -> Void = {}
     ) {
         (self.devices, self.journal, self.jobs, self.counts) = (devices, journal, jobs, counts)
         (self.value, self.setValue, self.problem) = (value, setValue, problem)
-        (self.byteCount, self.close) = (byteCount, close)
+        (self.byteCount, self.freeRatio, self.close) = (byteCount, freeRatio, close)
     }
 
     /// Opens the file of a hub.
     ///
     /// - Parameters:
     ///   - hub: The hub.
+    ///   - metrics: Get what the file does.
     ///   - clock: The time, in milliseconds since 1970.
     /// - Returns: The parts, which have the file to themselves.
     /// - Throws: Why it cannot be used.
     @Sendable package static func open(
-        _ hub: HubsConfiguration.Hub, clock: @escaping @Sendable () -> Int64
+        _ hub: HubsConfiguration.Hub, metrics: HubMetrics, clock: @escaping @Sendable () -> Int64
     ) throws(HubHostError) -> HubParts {
-        let key: [UInt8]? = if let path = hub.handleKeyFile { try HubHostError.read(HandleKeyFile.self, path).key } else { nil }
+        var key: [UInt8]?
+        if let path = hub.handleKeyFile { key = try HubHostError.read(HandleKeyFile.self, at: path).key }
         let file: HubFile
-        do throws(HubFileError) { file = try HubFile(HubFileTerms(path: hub.state, handleKey: key)) } catch {
+        var terms = HubFileTerms(path: hub.state, handleKey: key)
+        let (changes, batches) = (metrics.changes.series([hub.name]), metrics.batches.series([hub.name]))
+        let durations = metrics.commitDuration.series([hub.name])
+        terms.observe = { count, duration in
+            changes.increment(by: UInt64(clamping: count))
+            batches.increment()
+            durations.observe(duration)
+        }
+        do throws(HubFileError) { file = try HubFile(terms) } catch {
             throw .unusableHub(name: hub.name, reason: "\(error)")
         }
         let (devices, jobs) = (FileDevices(file), FileJobs(file, clock: clock))
@@ -61,10 +75,16 @@ package struct HubParts: Sendable {
             counts: { () throws(RefusedCall) in try devices.counts() },
             value: { (name) throws(RefusedCall) in try file.value(name) },
             setValue: { (name, bytes) throws(RefusedCall) in try file.setValue(name, to: bytes) },
-            problem: { file.problem }, byteCount: { file.byteCount },
+            problem: { file.problem }, byteCount: { file.byteCount }, freeRatio: { freeRatio(at: file.path) },
             close: {
                 jobs.close(until: .now() + patience)
                 file.close()
             })
+    }
+
+    private static func freeRatio(at path: String) -> Double? {
+        var facts = statvfs()
+        guard statvfs(path, &facts) == 0, facts.f_blocks > 0 else { return nil }
+        return Double(facts.f_bavail) / Double(facts.f_blocks)
     }
 }

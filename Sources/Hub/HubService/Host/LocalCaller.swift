@@ -3,7 +3,7 @@ import HTTPServing
 
 /// Tells a caller on this machine from all others.
 enum LocalCaller {
-    /// The fields by which a proxy says that it speaks for somebody else.
+    /// The fields by which a proxy names the client that it speaks for.
     private static let proxyFields = [
         "Forwarded", "Via", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Real-IP",
     ]

@@ -10,7 +10,7 @@ import Synchronization
 
 /// A hub of the host: its protocol, its store, and the way of its notifications.
 final class OwnHub: Sendable {
-    /// What the hubs of a host have in common.
+    /// The things that all hubs of a host share.
     struct Surroundings: Sendable {
         let metrics: HubMetrics
         let log: Log
@@ -134,6 +134,7 @@ final class OwnHub: Sendable {
             metrics.registrations.series([name]).set(Double(counts.registrations))
         }
         metrics.fileSize.series([name]).set(Double(parts.byteCount()))
+        if let free = parts.freeRatio() { metrics.diskFree.series([name]).set(free) }
         let problem = parts.problem()
         metrics.failing.series([name]).set(problem == nil ? 0 : 1)
         let former = reported.withLock { reported in

@@ -42,6 +42,7 @@ struct DeviceRows {
 
     /// Adds the device of a registration, and returns its row.
     func add(_ registration: Registration, numbered number: DeviceNumber) throws(RefusedCall) -> Int64 {
+        guard number < Self.numberEnd else { throw .unavailable("The hub's file has no number for another device") }
         let id = Self.id(of: registration.platform, number: number)
         try connection.run(
             "INSERT INTO device VALUES (?, ?, ?)",

@@ -1,19 +1,21 @@
 import HubServer
 
 /// The numbers of what is in a hub's file.
-package struct StoredCounts: Sendable, Equatable {
+package struct DeviceCounts: Sendable, Equatable {
     package var devices: Int64
     package var registrations: Int64
     package var installations: Int64
 }
 
 /// The numbers that changes of devices keep, so that nothing is counted at the start.
-struct DeviceTally: Equatable {
+struct DeviceTally {
+    private static let maximum: Int64 = 1 << 60
+
     var nextDevice: DeviceNumber
     /// The number of writes of registrations, and one.
     var nextSequence: Int64
     var nextTag: Int64
-    var counts: StoredCounts
+    var counts: DeviceCounts
 
     init(from connection: HubConnection) throws(RefusedCall) {
         let found = try connection.row(
@@ -22,9 +24,10 @@ struct DeviceTally: Equatable {
             FROM device_tally WHERE row = 1
             """, with: []
         ) { (row) throws(RefusedCall) in try (0..<6).map { (column) throws(RefusedCall) in try row.number(column) } }
-        guard let found else { throw .unreadable }
+        // Numbers that no changes can have counted would end in overflows.
+        guard let found, found.allSatisfy({ (0...Self.maximum).contains($0) }) else { throw .unreadable }
         (nextDevice, nextSequence, nextTag) = (found[0], found[1], found[2])
-        counts = StoredCounts(devices: found[3], registrations: found[4], installations: found[5])
+        counts = DeviceCounts(devices: found[3], registrations: found[4], installations: found[5])
     }
 
     func save(to connection: HubConnection) throws(RefusedCall) {

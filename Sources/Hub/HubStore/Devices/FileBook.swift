@@ -2,6 +2,8 @@ package import HubServer
 
 /// The devices of a hub's file within one reading or change.
 package final class FileBook: DeviceBook {
+    private static let maximumPageSize = 1 << 20
+
     private let connection: HubConnection
     private var devices: DeviceRows
     private var tags: TagRows
@@ -57,7 +59,7 @@ package final class FileBook: DeviceBook {
     package func page(
         of list: RegistrationList, from cursor: Int, limit: Int
     ) throws(RefusedCall) -> (page: [Registration], next: Int?) {
-        let (start, limit) = (Int64(cursor), max(limit, 0))
+        let (start, limit) = (Int64(cursor), min(max(limit, 0), Self.maximumPageSize))
         switch list {
         case .all:
             let sequences = try registrations.sequences(from: start, limit: limit + 1)

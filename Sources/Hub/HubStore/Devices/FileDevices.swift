@@ -21,7 +21,7 @@ package final class FileDevices: DeviceStore {
     }
 
     /// The numbers of what is there.
-    package func counts() throws(RefusedCall) -> StoredCounts {
+    package func counts() throws(RefusedCall) -> DeviceCounts {
         try file.read { (connection) throws(RefusedCall) in try DeviceTally(from: connection).counts }
     }
 }

@@ -5,7 +5,9 @@ struct Posting: Comparable, Sendable {
     var sequence: Int64
 
     /// The place directly behind it.
-    var next: Posting { Posting(device: device, sequence: sequence + 1) }
+    var next: Posting {
+        sequence < .max ? Posting(device: device, sequence: sequence + 1) : Posting(device: device &+ 1, sequence: 0)
+    }
 
     /// True if the registration has a template.
     var hasTemplate: Bool { sequence & 1 == 1 }

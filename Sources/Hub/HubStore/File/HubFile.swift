@@ -10,6 +10,8 @@ package struct HubFileTerms: Sendable {
     package var readerCount = 4
     /// The memory for pages of the file, shared by all connections.
     package var cacheByteCount = 24 << 20
+    /// Gets the number of changes in a transaction that lasts, and its duration, on the writer's thread. It must be quick.
+    package var observe: @Sendable (_ changeCount: Int, _ duration: Duration) -> Void = { _, _ in }
 
     package init(path: String, handleKey: [UInt8]? = nil) { (self.path, self.handleKey) = (path, handleKey) }
 }
@@ -41,7 +43,7 @@ package final class HubFile: Sendable {
         let opening = try HubFileOpening(lock.path, key: terms.handleKey, schema: schema)
         // The writer looks for places all over the file, a reader goes through rows that are side by side.
         let half = terms.cacheByteCount / 2
-        writer = try HubWriter(try opening.writer(cacheByteCount: half), lock: lock)
+        writer = try HubWriter(try opening.writer(cacheByteCount: half), lock: lock, observe: terms.observe)
         readers = try HubReaders(opening, count: max(1, terms.readerCount), cacheByteCount: half)
         (path, isSealed) = (lock.path, opening.seal.isSealing)
         writer.start()

@@ -27,11 +27,15 @@ final class HubWriter: Sendable {
     private let lock: HubFileLock
     private let files: FileSet
     private let queue = ChangeQueue()
+    private let observe: @Sendable (_ changeCount: Int, _ duration: Duration) -> Void
     private let thread = ServiceThread()
 
     /// A writer whose thread does not run yet. It lets go of the lock at its end.
-    init(_ connection: sending HubConnection, lock: HubFileLock) throws(HubFileError) {
+    init(
+        _ connection: sending HubConnection, lock: HubFileLock, observe: @escaping @Sendable (Int, Duration) -> Void
+    ) throws(HubFileError) {
         files = try FileSet(of: lock.path)
+        self.observe = observe
         self.lock = lock
         self.connection = Mutex(connection)
     }
@@ -105,6 +109,7 @@ final class HubWriter: Sendable {
     /// Carries out the changes that wait in one transaction, and ends each.
     private func carryOut(_ duty: ChangeQueue.Duty) {
         var outcomes: [(change: WaitingChange, refusal: RefusedCall?)] = []
+        let start = MonotonicTime.now()
         let problem = connection.withLock { connection -> String? in
             guard let connection else { return "it is closed" }
             if let path = files.missing { return "\(path) was removed or replaced" }
@@ -132,6 +137,7 @@ final class HubWriter: Sendable {
             for index in outcomes.indices { outcomes[index].refusal = HubConnection.refusal(problem) }
         }
         queue.noteEnd(problem: problem)
+        if problem == nil, !outcomes.isEmpty { observe(outcomes.count, .nanoseconds(MonotonicTime.now() - start)) }
         for (change, refusal) in outcomes { change.finish(refusal) }
     }
 

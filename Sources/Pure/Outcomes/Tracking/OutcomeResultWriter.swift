@@ -77,7 +77,7 @@ public struct OutcomeResultWriter: Sendable {
             json.append("}]")
             return
         }
-        let names = DeviceCounts(counts).names
+        let names = OutcomeSums(counts).names
         json.append(",\"pns_outcomes\":")
         Self.append(names, to: &json)
         json.append("}]")
@@ -98,7 +98,7 @@ public struct OutcomeResultWriter: Sendable {
             platforms.append(count.platform)
             json.append(separator, json: count.platform)
             json.append(":")
-            append(DeviceCounts(counts.filter { $0.platform == count.platform }).names, to: &json)
+            append(OutcomeSums(counts.filter { $0.platform == count.platform }).names, to: &json)
             separator = ","
         }
         json.append("}")
@@ -114,7 +114,7 @@ public struct OutcomeResultWriter: Sendable {
 }
 
 /// Counts of devices by outcome name, each name once.
-private struct DeviceCounts {
+private struct OutcomeSums {
     private(set) var names: [(word: String, count: Int)] = []
 
     /// The sum over `counts`. A sum beyond 64 bits stays at their end.

@@ -143,11 +143,14 @@ struct HubDispatcherTests {
         let reach = try #require(try dispatcher(service).test(.sample(""), of: .sample(at: start)))
         #expect(reach.rung.map(\.handle).sorted() == ["h0", "h2"])
         #expect(reach.refused.map { "\($0.delivery.handle) \($0.outcome)" } == ["h1 WrongToken"])
+        let gone = dispatcher(ScriptedService { $0.handle == "h2" ? .expiredChannel : .success })
+        #expect(try gone.test(.sample(""), of: .sample(at: start))?.refused.map(\.outcome) == ["ExpiredChannel"])
+        #expect(try gone.test(.sample(""), of: .sample(at: start))?.rung.count == 2)
         var terms = DispatchTerms()
         terms.testLimit = .zero
         let silent = try #require(try dispatcher(ScriptedService(), terms: terms).test(.sample(""), of: .sample(at: start)))
         #expect(silent.rung.isEmpty)
-        #expect(silent.refused.map(\.outcome) == ["UnknownError", "UnknownError", "UnknownError"])
+        #expect(silent.refused.map(\.outcome) == ["UnknownError", "UnknownError"])
     }
 
     @Test("sends ten tests in a minute, whatever the clock does")

@@ -36,11 +36,15 @@ struct RecordingServiceTests {
         #expect(service.pushes.map(\.delivery.handle) == ["c", "d"])
     }
 
-    @Test("has a line in its file before a push has its outcome, and begins a line behind a cut one")
-    func file() throws {
+    @Test(
+        "has a line in its file before a push has its outcome, behind the whole lines that were there",
+        arguments: [
+            ("", ""), ("{\"cut", "{\"cut\n"), ("text\n", "text\n"), ("text\n{\"push\":\"12", "text\n"), ("text\n{\"p", "text\n"),
+        ])
+    func file(before: String, kept: String) throws {
         let path = NSTemporaryDirectory() + "pushes-\(UUID().uuidString)"
         defer { try? FileManager.default.removeItem(atPath: path) }
-        try Data("{\"cut".utf8).write(to: URL(fileURLWithPath: path))
+        try Data(before.utf8).write(to: URL(fileURLWithPath: path))
         let file = try PushRecordFile(path: path) { Issue.record("\($0)") }
         let service = RecordingService(file: file, clock: { 42 })
         let found = Box("")
@@ -48,13 +52,14 @@ struct RecordingServiceTests {
             let content = (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
             found.withLock { $0 = content }
         }
-        let lines = found.withLock { $0 }.split(separator: "\n")
-        #expect(lines.count == 3)
-        #expect(lines.first == "{\"cut")
+        let text = found.withLock { $0 }
+        #expect(text.hasPrefix(kept + #"{"push":""#))
+        let lines = text.dropFirst(kept.count).split(separator: "\n")
         let ids = service.pushes.map(\.id)
         let line = #"{"push":"\#(ids[0])","notification":"n1","at":42,"platform":"fcmv1","handle":"ca978112ca1bbdca"}"#
-        #expect(lines[1] == line)
-        #expect(lines[2].contains(ids[1]))
+        #expect(lines.count == 2)
+        #expect(lines.first.map(String.init) == line)
+        #expect(lines.last?.contains(ids[1]) == true)
     }
 
     @Test("says once that its file cannot be written, and counts the pushes")

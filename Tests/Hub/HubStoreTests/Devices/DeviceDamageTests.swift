@@ -50,6 +50,45 @@ struct DeviceDamageTests {
         #expect(status(of: file) { (book) throws(RefusedCall) in _ = try book.installation("i") } == 503)
     }
 
+    @Test(arguments: [
+        "next_device = 1 << 40", "next_device = 9223372036854775807", "next_sequence = -1", "device_count = -1",
+    ])
+    func aTallyThatCannotBeIsRefusedWith503(_ damage: String) throws {
+        let file = try DeviceFile()
+        try file.file.change { (connection) throws(RefusedCall) in
+            try connection.storing { () throws(SQLiteError) in
+                try connection.database.execute("UPDATE device_tally SET " + damage)
+            }
+        }
+        #expect(throws: RefusedCall.self) {
+            try file.devices.change { (book) throws(RefusedCall) in
+                try book.write(Registration(id: "1-1-1", platform: .fcmv1, handle: "handle", tags: []))
+            }
+        }
+        #expect(try file.devices.read { (book) throws(RefusedCall) in try book.registration("1-1-1")?.id } == nil)
+    }
+
+    @Test(arguments: [("a", 1), ("a && a", 1), ("a || a", 1), ("!!a", 1), ("!a", 0), ("!a || a", 1)])
+    func aPostingOfNoRegistrationIsSteppedOver(_ text: String, count: Int) throws {
+        let (file, expression) = (try DeviceFile(), try TagExpression(parsing: text))
+        try file.devices.change { (book) throws(RefusedCall) in
+            try book.write(Registration(id: "1-1-1", platform: .fcmv1, handle: "handle", tags: ["a"]))
+        }
+        // The greatest number of all has none behind it.
+        let damage = "INSERT INTO tagged SELECT tag, device, 9223372036854775807 FROM tagged"
+        try file.file.change { (connection) throws(RefusedCall) in
+            try connection.storing { () throws(SQLiteError) in try connection.database.execute(damage) }
+        }
+        let found = try [HubPlatform.fcmv1, nil].map { platform in
+            let audience = DeviceAudience(expression: expression, platform: platform, now: 0)
+            return try file.devices.read { (book) throws(RefusedCall) in
+                try book.devices(of: audience, after: nil, limit: 10).count
+            }
+        }
+        #expect(found == [count, 0])
+        #expect(try file.problems().count == 1)
+    }
+
     private func status(
         of file: DeviceFile, after body: @escaping @Sendable (any DeviceBook) throws(RefusedCall) -> Void
     ) -> Int {

@@ -58,7 +58,7 @@ struct DeviceModelTests {
             for registration in left { try book.removeRegistration(registration.id) }
         }
         #expect(try pair.file.problems() == [])
-        #expect(try pair.file.devices.counts() == StoredCounts(devices: 0, registrations: 0, installations: 0))
+        #expect(try pair.file.devices.counts() == DeviceCounts(devices: 0, registrations: 0, installations: 0))
         let tagCount = try pair.file.file.read { (connection) throws(RefusedCall) in
             try connection.row("SELECT count(*) FROM tag", with: []) { (row) throws(RefusedCall) in try row.number(0) }
         }

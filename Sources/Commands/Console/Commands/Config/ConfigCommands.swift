@@ -17,6 +17,7 @@ extension Command {
                 Flag(
                     "for", "PROGRAM", "Look for the files alone that it reads; for hub, FILE is the file of hubs",
                     choices: FileReader.allCases.map(\.rawValue)),
+                Flag("hubs-file", "FILE", "Check this file of hubs, as --for hub FILE does"),
             ])
         ], readOn: "pushfan help settings", run: ConfigCommands.check)
 
@@ -36,7 +37,8 @@ private enum ConfigCommands {
     static func check(_ invocation: Invocation) throws(CommandFailure) -> ExitCode {
         let file = invocation.arguments.operands.first
         let reader = invocation.arguments.value("for").flatMap(FileReader.init(rawValue:))
-        if let file, reader == .hub { return try checkHubs(in: file, invocation) }
+        let hubsFile = invocation.arguments.value("hubs-file")
+        if let file = hubsFile ?? (reader == .hub ? file : nil) { return try checkHubs(in: file, for: invocation) }
         if file != nil && invocation.arguments.configPath != nil {
             throw .usage("name the file once: as the argument or with --config")
         }
@@ -56,7 +58,7 @@ private enum ConfigCommands {
     }
 
     /// Checks a file of hubs, and the files of keys that it names.
-    private static func checkHubs(in file: String, _ invocation: Invocation) throws(CommandFailure) -> ExitCode {
+    private static func checkHubs(in file: String, for invocation: Invocation) throws(CommandFailure) -> ExitCode {
         _ = try invocation.settings()
         for hub in try HubArguments.hubs(inFile: file).hubs where hub.handleKeyFile == nil {
             invocation.streams.note("note: the hub \(hub.name) keeps handles of devices in plain text; it has no handle_key_file")
