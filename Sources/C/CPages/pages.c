@@ -33,6 +33,9 @@ static const unsigned char Configuration[] = {
 static const unsigned char Hubs[] = {
 #embed "../../Commands/PushFan/PushFan.docc/Hubs.md"
 };
+static const unsigned char Hub[] = {
+#embed "../../Commands/PushFan/PushFan.docc/Hub.md"
+};
 static const unsigned char HubProtocol[] = {
 #embed "../../Commands/PushFan/PushFan.docc/HubProtocol.md"
 };
@@ -112,7 +115,7 @@ static const unsigned char Contributing[] = {
 static const struct pushfan_page pages[] = {
   PAGE(RequestPath), PAGE(Scheduling), PAGE(Requests), PAGE(LargeRequests), PAGE(Schemas),
   PAGE(Results), PAGE(Outcomes), PAGE(Replay), PAGE(Configuration),
-  PAGE(Hubs), PAGE(HubProtocol), PAGE(Gateway), PAGE(Devices), PAGE(Publish), PAGE(Callbacks),
+  PAGE(Hubs), PAGE(Hub), PAGE(HubProtocol), PAGE(Gateway), PAGE(Devices), PAGE(Publish), PAGE(Callbacks),
   PAGE(Console), PAGE(Install), PAGE(Operations), PAGE(Monitoring), PAGE(Paged), PAGE(Kubernetes), PAGE(Guarantees), PAGE(Privacy), PAGE(Failures), PAGE(ExitCodes),
   PAGE(Emulator), PAGE(Testing), PAGE(Measuring), PAGE(Developing), PAGE(Kafka),
   PAGE(Glossary), PAGE(Upgrading), PAGE(Changelog), PAGE(Contributing),

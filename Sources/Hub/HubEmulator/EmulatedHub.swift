@@ -35,7 +35,7 @@ public final class EmulatedHub: Sendable {
         try self.init(configuration, devices: MemoryDevices(), clock: clock, complain: complain)
     }
 
-    /// Makes a hub whose devices are in a store.
+    /// Makes a hub whose devices are in a store. Those that are there are in its listing, too.
     package init(
         _ configuration: HubEmulatorConfiguration, devices: any DeviceStore,
         clock: @escaping @Sendable () -> Int64 = SystemClock.milliseconds,
@@ -57,6 +57,7 @@ public final class EmulatedHub: Sendable {
                     for registration in registrations { state.devices.meet(registration.deviceKey, handle: registration.handle) }
                 }
             })
+        try meetKnown()
         if let path = configuration.devicesFile { try loadDevices(from: path) }
     }
 

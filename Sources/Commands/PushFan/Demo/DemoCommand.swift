@@ -8,9 +8,16 @@ extension Command {
     /// `pushfan demo`: the whole way of a push, and what becomes of it when things fail.
     static let demo = Command(
         "demo", .everyone, "Show pushes on their way, a worker killed, a hub that fails, and the repair, on embedded parts",
-        examples: ["pushfan demo", "pushfan demo --keep", "NO_COLOR=1 pushfan demo | less"],
+        examples: [
+            "pushfan demo", "pushfan demo --keep", "pushfan demo --keep --state demo.db", "NO_COLOR=1 pushfan demo | less",
+        ],
         groups: [
-            FlagGroup("Demo", [Flag("keep", nil, "Leave everything running, with a page to look at, and say what to try next")])
+            FlagGroup(
+                "Demo",
+                [
+                    Flag("keep", nil, "Leave everything running, with a page to look at, and say what to try next"),
+                    Flag("state", "FILE", "Keep the hub's devices in this file, so that they are there the next time"),
+                ])
         ],
         readOn: "pushfan help requests; `pushfan worker` does it on a broker of your own", acceptsSettings: false,
         run: { (invocation) throws(CommandFailure) in
@@ -29,11 +36,13 @@ struct Demo {
     private let streams: Streams
     private let path: String?
     private let keeps: Bool
+    private let state: String?
     private let text: DemoText
 
     init(_ invocation: Invocation, keeps: Bool) {
         streams = invocation.streams
         path = invocation.surroundings.environment["PATH"]
+        state = invocation.arguments.value("state")
         self.keeps = keeps
         text = DemoText(streams: streams)
     }
@@ -42,10 +51,11 @@ struct Demo {
         try streams.out("pushfan \(Program.version): workers, gateway, broker, hub and devices, all on this machine.")
         try streams.out("Nothing leaves it, and no real phone rings.\n")
         try streams.flush()
-        let stage = try DemoStage(path: path)
+        let stage = try DemoStage(path: path, state: state)
         defer { stage.close() }
         try text.step("broker", meaning: "\(stage.cluster.bootstrapServers), embedded in this process")
-        try text.step("hub", meaning: "\(stage.emulatorURL)/demo, emulated, with \(stage.hub.devices().count) devices")
+        try text.step("hub", meaning: "\(stage.emulatorURL)/demo, emulated, with \(stage.deviceCount) devices")
+        if let count = stage.keptCount { try text.step("file", meaning: "keeps these devices, and had \(count)") }
         try text.step("gateway", meaning: "\(stage.gateway.url); anyone signs in whose password is the name")
         try text.step("worker", meaning: "demo-1 joins its consumer group, for which this broker takes 3 s")
         try stage.waitUntilReady()

@@ -26,10 +26,15 @@ final class DemoStage {
     private let requests: Producer.Topic
     private let results: TopicReader
 
-    init(path: String?) throws {
+    /// - Parameters:
+    ///   - path: Where programs are.
+    ///   - state: The file in which the hub keeps devices, or nil for a hub that forgets them.
+    /// - Throws: What a part says that cannot start, or an error of the file.
+    init(path: String?, state: String?) throws {
         parts = try EmbeddedParts(
             EmbeddedParts.Terms(
-                name: "demo", policies: [Self.listenPolicy], devices: DemoDevice.all.map(\.emulated),
+                name: "demo", policies: [Self.listenPolicy], devices: DemoDevice.all.map(\.emulated), state: state,
+                newcomers: (DemoDevice.apps + DemoDevice.subscribers).map(\.emulated),
                 gateway: DemoGateway.Terms(scopes: [.publish, .read, .payload, .replay, .operate]))
         ) {
             // Shorter than brokers allow, so that nobody waits long for the killed worker's partitions. A rebalance of this broker takes 3 s.
@@ -45,6 +50,10 @@ final class DemoStage {
 
     var cluster: MockCluster { parts.cluster }
     var hub: EmulatedHub { parts.hub }
+    /// The devices with a registration.
+    var deviceCount: Int { hub.devices().count { $0.registrationCount > 0 } }
+    /// The devices that the hub's file had at the start. Nil without a file.
+    var keptCount: Int? { parts.kept?.count }
     var worker: DemoWorker { parts.worker }
     var gateway: DemoGateway { parts.gateway }
     /// The emulator's own pages.

@@ -5,6 +5,7 @@ import HubAuth
 import HubEmulator
 import HubREST
 import HubServer
+import HubStore
 import Kafka
 import Outcomes
 import WorkerRuntime
@@ -17,6 +18,10 @@ final class EmbeddedParts {
         /// The hub's policies beside the one with all rights.
         var policies: [HubPolicy] = []
         var devices: [EmulatedDevice] = []
+        /// The file in which the hub keeps devices, or nil for a hub that forgets them.
+        var state: String?
+        /// Devices that register in the course of things, and are not there before.
+        var newcomers: [EmulatedDevice] = []
         /// True if no other worker comes, so that the one here need not wait for a group.
         var isAlone = false
         var gateway: DemoGateway.Terms
@@ -27,6 +32,8 @@ final class EmbeddedParts {
 
     let cluster: MockCluster
     let hub: EmulatedHub
+    /// The file of the hub's devices, if there is one, and how many devices it had.
+    let kept: (file: HubFile, count: Int)?
     let worker: DemoWorker
     let gateway: DemoGateway
     let topics = Topics()
@@ -38,8 +45,11 @@ final class EmbeddedParts {
         var emulator = HubEmulatorConfiguration()
         emulator.listen = "127.0.0.1:0"
         emulator.policies += terms.policies
-        hub = try EmulatedHub(emulator)
+        let file = try terms.state.map { path in try HubFile(HubFileTerms(path: path)) }
+        hub = try EmulatedHub(emulator, devices: file.map { FileDevices($0) } ?? MemoryDevices())
+        kept = file.map { [hub] file in (file, hub.devices().count) }
         _ = try hub.start()
+        try hub.forget(terms.newcomers)
         for device in terms.devices { try hub.register(device) }
         let connection = try ConnectionString(parsing: hub.connectionString)
         var configuration = WorkerConfiguration(
@@ -73,6 +83,7 @@ final class EmbeddedParts {
         gateway.stop()
         worker.stop()
         hub.stop()
+        kept?.file.close()
         cluster.close()
     }
 

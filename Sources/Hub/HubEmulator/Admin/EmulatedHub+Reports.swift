@@ -99,6 +99,35 @@ extension EmulatedHub {
         }
     }
 
+    /// Removes all registrations of devices, as of handles that are gone.
+    package func forget(_ devices: [EmulatedDevice]) throws(HubEmulatorError) {
+        let handles = Set(devices.map(\.handle))
+        let keys = handles.flatMap { handle in HubPlatform.allCases.map { DeviceKey(platform: $0, handle: handle) } }
+        do {
+            try hub.devices.change { (book) throws(RefusedCall) in for key in keys { try book.expire(key) } }
+        } catch {
+            throw .invalidDevices(path: "in process", reason: error.answer.detail ?? "")
+        }
+    }
+
+    /// Shows the devices that the store has in the listing, as far as they are not there.
+    func meetKnown() throws(HubEmulatorError) {
+        do {
+            var cursor: Int? = 0
+            while let from = cursor {
+                let known = try hub.devices.read { (book) throws(RefusedCall) in
+                    try book.page(of: .all, from: from, limit: 1000)
+                }
+                messages.state.withLock { state in
+                    for registration in known.page { state.devices.meet(registration.deviceKey, handle: registration.handle) }
+                }
+                cursor = known.next
+            }
+        } catch {
+            throw .invalidDevices(path: "in process", reason: error.answer.detail ?? "")
+        }
+    }
+
     private static func report(_ piece: DeviceLog.Piece, registrations: [Registration]) -> DeviceReport {
         DeviceReport(
             platform: piece.key.platform.format, handle: piece.handle, tags: registrations.allTags,
