@@ -10,10 +10,9 @@ import resource
 import signal
 import sqlite3
 import sys
-import threading
 
 from claims import check, until
-from hubstage import CONFIGURATION, SECRETS, OwnHub, bytes_of, copy_of, handle, id_of, line, sick, told_of
+from hubstage import CONFIGURATION, SECRETS, Beside, OwnHub, bytes_of, copy_of, handle, id_of, line, sick, told_of
 from programs import Program, run
 from web import ask
 
@@ -213,15 +212,15 @@ def test_backup(program, folder):
         caller = told_of(hub)
         check("their tags have them", caller.tagged("number-17999") == [handle(17_999, 0xC0)] and caller.tagged("$UserId:{user-7}").__len__() == 36)
         check("an imported installation is one", (caller.installation("device-7") or {}).get("pushChannel", "").upper() == handle(7, 0xC1), caller.installation("device-7"))
-        written, stop = under_load(hub)
-        until(lambda: len(written) > 500)
-        done = hub.tool("import", place / "azure.txt")
-        check("an import needs the file for itself", done.returncode == BUSY, done.returncode, done.said)
-        before = list(written)
-        done = hub.tool("backup", place / "copy.db")
-        check("a backup is made while it runs", done.returncode == 0 and (place / "copy.db").stat().st_mode & 0o777 == 0o600, done.said)
-        check("`hub check` finds nothing against the running one", (done := hub.tool("check")).returncode == 0, done.said)
-        stop()
+        written = []
+        with Beside(*(load(hub, first, written) for first in range(3))):
+            until(lambda: len(written) > 500, "the load has begun")
+            done = hub.tool("import", place / "azure.txt")
+            check("an import needs the file for itself", done.returncode == BUSY, done.returncode, done.said)
+            before = list(written)
+            done = hub.tool("backup", place / "copy.db")
+            check("a backup is made while it runs", done.returncode == 0 and (place / "copy.db").stat().st_mode & 0o777 == 0o600, done.said)
+            check("`hub check` finds nothing against the running one", (done := hub.tool("check")).returncode == 0, done.said)
         check("`hub check` finds nothing against the copy", (done := hub.tool("check", state=place / "copy.db")).returncode == 0, done.said)
         check("nor does SQLite", not (said := sick(copy_of(place / "copy.db", place / "look"))), said)
         check("a second one takes its place", hub.tool("backup", place / "copy.db").returncode == 0 and not (place / "copy.db.part").exists())
@@ -258,26 +257,15 @@ def trio(caller, name):
     return len(tags) == 3 and len({tag.rpartition("-")[0] for tag in tags}) == 1
 
 
-def under_load(hub):
-    """Writes installations until it is told to stop. Returns those that are written, and what stops it."""
-    written, over = [], threading.Event()
+def load(hub, first, written):
+    """Writes installations in turn, and notes those that are written."""
+    caller = hub.another()
 
-    def work(first):
-        caller, number = hub.another(), 0
-        while not over.is_set():
-            name = f"load-{first}-{number % 2000}"
-            if caller.put(name, handle(number % 2000, 0xD0 + first), [f"t{number}-{part}" for part in "abc"]).status == 200:
-                written.append(name)
-            number += 1
-    threads = [threading.Thread(target=work, args=[first]) for first in range(3)]
-    for thread in threads:
-        thread.start()
-
-    def stop():
-        over.set()
-        for thread in threads:
-            thread.join()
-    return written, stop
+    def write(turn):
+        name = f"load-{first}-{turn % 2000}"
+        if caller.put(name, handle(turn % 2000, 0xD0 + first), [f"t{turn}-{part}" for part in "abc"]).status == 200:
+            written.append(name)
+    return write
 
 
 def compare_jobs(hub, place, lines):

@@ -76,7 +76,7 @@ class Life:
     def __init__(self, hub, devices, sent):
         self.hub, self.devices, self.sent, self.over = hub, devices, sent, threading.Event()
         self.touched, self.last, self.faults, self.count = set(), {}, [], 0
-        self.threads = [threading.Thread(target=self.guard, args=[work]) for work in [
+        self.threads = [threading.Thread(target=self.guard, args=[work], daemon=True) for work in [
             *(lambda writer=writer: self.write(writer) for writer in range(WRITERS)), self.broadcast, self.single]]
         for thread in self.threads:
             thread.start()

@@ -5,6 +5,7 @@ import collections
 import hashlib
 import hmac
 import http.client
+import itertools
 import json
 import os
 import pathlib
@@ -12,6 +13,7 @@ import re
 import shutil
 import sqlite3
 import subprocess
+import threading
 import time
 import typing
 import urllib.parse
@@ -325,6 +327,33 @@ class OwnHub:
     @property
     def record_size(self):
         return self.record.stat().st_size if self.record.exists() else 0
+
+
+class Beside:
+    """Works that threads do again and again beside what stands in a `with`. A work gets the number of its turn."""
+
+    def __init__(self, *works):
+        self.over, self.faults = threading.Event(), []
+        self.threads = [threading.Thread(target=self.run, args=[work], daemon=True) for work in works]
+
+    def run(self, work):
+        try:
+            for turn in itertools.count():
+                if self.over.is_set():
+                    return
+                work(turn)
+        except Exception as error:  # noqa: BLE001 of a thread, told by the one that waits for it
+            self.faults.append(f"{type(error).__name__}: {error}")
+
+    def __enter__(self):
+        for thread in self.threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.over.set()
+        for thread in self.threads:
+            thread.join()
 
 
 def told_of(hub):
