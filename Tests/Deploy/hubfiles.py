@@ -16,7 +16,8 @@ from hubstage import CONFIGURATION, SECRETS, Beside, OwnHub, bytes_of, copy_of, 
 from programs import Program, run
 from web import ask
 
-BUSY = 75  # the exit status of what may be tried later
+# Exit statuses: of what may be tried later, and of what was done in part.
+BUSY, PARTLY = 75, 3
 
 
 def small_disk(folder):
@@ -32,8 +33,10 @@ def small_disk(folder):
         return place, [*mount, place], {}, make_room, lambda process: ["nsenter", "--mount", "--target", process.pid]
 
     def limit():
+        """Of a process whose files are not to grow."""
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (4_000_000, resource.RLIM_INFINITY))
+
     def lift(process):
         resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
     return place, [], {"preexec_fn": limit, "restore_signals": False}, lift, lambda _: []
@@ -155,7 +158,7 @@ def test_locks(program, folder):
             refused_at_start(OwnHub(program, place, state=copy, words=hub.words, starts=False), claim, str(copy))
             check("and leaves it as it is", copy.read_bytes() == spoilt)
             done = hub.tool("check", "--handle-key-file", key, state=copy)
-            check("`hub check` finds it, too", done.returncode not in (0, -6, -4, -11), done.returncode, done.said)
+            check("`hub check` finds it, too", done.returncode > 0, done.returncode, done.said)
         refused_at_start(OwnHub(program, place, state=place / "none" / "hub.db", starts=False), "a folder that is not there", "none")
         refused_at_start(OwnHub(program, place, state=place, starts=False), "a folder in place of a file", str(place))
         hub.start()
@@ -210,7 +213,7 @@ def test_backup(program, folder):
     with hub:
         hub.start()
         caller = told_of(hub)
-        check("their tags have them", caller.tagged("number-17999") == [handle(17_999, 0xC0)] and caller.tagged("$UserId:{user-7}").__len__() == 36)
+        check("their tags have them", caller.tagged("number-17999") == [handle(17_999, 0xC0)] and len(caller.tagged("$UserId:{user-7}")) == 36)
         check("an imported installation is one", (caller.installation("device-7") or {}).get("pushChannel", "").upper() == handle(7, 0xC1), caller.installation("device-7"))
         written = []
         with Beside(*(load(hub, first, written) for first in range(3))):
@@ -226,8 +229,8 @@ def test_backup(program, folder):
         check("a second one takes its place", hub.tool("backup", place / "copy.db").returncode == 0 and not (place / "copy.db.part").exists())
         with OwnHub(program, place / "second", state=place / "copy.db") as second:
             check("the copy is a hub with the same key", second.caller.key == caller.key)
-            missing = [name for name in before if not trio(second.caller, name)]
-            check(f"with all {len(before)} devices that were answered before", not missing, missing[:5])
+            missing = [name for name in set(before) if not trio(second.caller, name)]
+            check(f"with all {len(set(before))} devices that were answered before", not missing, missing[:5])
             id = second.caller.sent("copy", "World")
             check("it sends to all it has", (said := second.caller.end_of(id)).counts == {"Success": 20_000}, said)
         done = hub.tool("export", place / "out.txt")
@@ -238,9 +241,10 @@ def test_backup(program, folder):
     moved.tool_done("export", place / "again.txt")
     first, again = (normal((place / name).read_text()) for name in ("out.txt", "again.txt"))
     check(f"{len(first)} exported registrations are the same after an import", first == again and len(first) >= 20_000 + 500, len(first), len(again),
-          set(first) ^ set(again))
-    done = moved.tool("import", "-", input="\n".join([line(handle(1, 0xC9), "a"), "<broken", line("no-hex", "a"), line(handle(2, 0xC9), "a")]) + "\n")
-    check("faulty lines are told by their numbers", "2" in done.said and "3" in done.said and done.returncode != 0, done.returncode, done.said)
+          sorted(set(first) ^ set(again))[:4])
+    done = moved.tool("import", "-", "-o", "json", input="\n".join([line(handle(1, 0xC9), "a"), "<broken", line("no-hex", "a"), line(handle(2, 0xC9), "a")]) + "\n")
+    told = re.findall(r'"line": ?(\d+)', done.stdout)
+    check("faulty lines are told by their numbers", done.returncode == PARTLY and told == ["2", "3"], done.returncode, done.said)
     moved.tool_done("export", place / "again.txt")
     check("and the others are there", {handle(number, 0xC9) for number in (1, 2)} <= set(re.findall("<DeviceToken>(.*?)<", (place / "again.txt").read_text())))
     moved.tool_done("erase", "--user", "user-7")

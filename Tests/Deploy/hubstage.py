@@ -2,6 +2,7 @@
 
 import base64
 import collections
+import contextlib
 import hashlib
 import hmac
 import http.client
@@ -381,5 +382,9 @@ def sick(path):
 
 
 def bytes_of(state):
-    """All bytes of a hub's file and of what is beside it."""
-    return b"".join(pathlib.Path(f"{state}{end}").read_bytes() for end in ("", "-wal") if pathlib.Path(f"{state}{end}").exists())
+    """All bytes of a hub's file and of its log, which may go at any time."""
+    found = b""
+    for end in "", "-wal":
+        with contextlib.suppress(FileNotFoundError):
+            found += pathlib.Path(f"{state}{end}").read_bytes()
+    return found
