@@ -10,14 +10,14 @@ import resource
 import signal
 import sqlite3
 import sys
-import threading
 
 from claims import check, until
-from hubstage import CONFIGURATION, SECRETS, OwnHub, bytes_of, copy_of, handle, id_of, line, sick, told_of
+from hubstage import CONFIGURATION, SECRETS, Beside, OwnHub, bytes_of, copy_of, handle, id_of, line, sick, told_of
 from programs import Program, run
 from web import ask
 
-BUSY = 75  # the exit status of what may be tried later
+# Exit statuses: of what may be tried later, and of what was done in part.
+BUSY, PARTLY = 75, 3
 
 
 def small_disk(folder):
@@ -33,8 +33,10 @@ def small_disk(folder):
         return place, [*mount, place], {}, make_room, lambda process: ["nsenter", "--mount", "--target", process.pid]
 
     def limit():
+        """Of a process whose files are not to grow."""
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (4_000_000, resource.RLIM_INFINITY))
+
     def lift(process):
         resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
     return place, [], {"preexec_fn": limit, "restore_signals": False}, lift, lambda _: []
@@ -156,7 +158,7 @@ def test_locks(program, folder):
             refused_at_start(OwnHub(program, place, state=copy, words=hub.words, starts=False), claim, str(copy))
             check("and leaves it as it is", copy.read_bytes() == spoilt)
             done = hub.tool("check", "--handle-key-file", key, state=copy)
-            check("`hub check` finds it, too", done.returncode not in (0, -6, -4, -11), done.returncode, done.said)
+            check("`hub check` finds it, too", done.returncode > 0, done.returncode, done.said)
         refused_at_start(OwnHub(program, place, state=place / "none" / "hub.db", starts=False), "a folder that is not there", "none")
         refused_at_start(OwnHub(program, place, state=place, starts=False), "a folder in place of a file", str(place))
         hub.start()
@@ -211,24 +213,24 @@ def test_backup(program, folder):
     with hub:
         hub.start()
         caller = told_of(hub)
-        check("their tags have them", caller.tagged("number-17999") == [handle(17_999, 0xC0)] and caller.tagged("$UserId:{user-7}").__len__() == 36)
+        check("their tags have them", caller.tagged("number-17999") == [handle(17_999, 0xC0)] and len(caller.tagged("$UserId:{user-7}")) == 36)
         check("an imported installation is one", (caller.installation("device-7") or {}).get("pushChannel", "").upper() == handle(7, 0xC1), caller.installation("device-7"))
-        written, stop = under_load(hub)
-        until(lambda: len(written) > 500)
-        done = hub.tool("import", place / "azure.txt")
-        check("an import needs the file for itself", done.returncode == BUSY, done.returncode, done.said)
-        before = list(written)
-        done = hub.tool("backup", place / "copy.db")
-        check("a backup is made while it runs", done.returncode == 0 and (place / "copy.db").stat().st_mode & 0o777 == 0o600, done.said)
-        check("`hub check` finds nothing against the running one", (done := hub.tool("check")).returncode == 0, done.said)
-        stop()
+        written = []
+        with Beside(*(load(hub, first, written) for first in range(3))):
+            until(lambda: len(written) > 500, "the load has begun")
+            done = hub.tool("import", place / "azure.txt")
+            check("an import needs the file for itself", done.returncode == BUSY, done.returncode, done.said)
+            before = list(written)
+            done = hub.tool("backup", place / "copy.db")
+            check("a backup is made while it runs", done.returncode == 0 and (place / "copy.db").stat().st_mode & 0o777 == 0o600, done.said)
+            check("`hub check` finds nothing against the running one", (done := hub.tool("check")).returncode == 0, done.said)
         check("`hub check` finds nothing against the copy", (done := hub.tool("check", state=place / "copy.db")).returncode == 0, done.said)
         check("nor does SQLite", not (said := sick(copy_of(place / "copy.db", place / "look"))), said)
         check("a second one takes its place", hub.tool("backup", place / "copy.db").returncode == 0 and not (place / "copy.db.part").exists())
         with OwnHub(program, place / "second", state=place / "copy.db") as second:
             check("the copy is a hub with the same key", second.caller.key == caller.key)
-            missing = [name for name in before if not trio(second.caller, name)]
-            check(f"with all {len(before)} devices that were answered before", not missing, missing[:5])
+            missing = [name for name in set(before) if not trio(second.caller, name)]
+            check(f"with all {len(set(before))} devices that were answered before", not missing, missing[:5])
             id = second.caller.sent("copy", "World")
             check("it sends to all it has", (said := second.caller.end_of(id)).counts == {"Success": 20_000}, said)
         done = hub.tool("export", place / "out.txt")
@@ -239,9 +241,10 @@ def test_backup(program, folder):
     moved.tool_done("export", place / "again.txt")
     first, again = (normal((place / name).read_text()) for name in ("out.txt", "again.txt"))
     check(f"{len(first)} exported registrations are the same after an import", first == again and len(first) >= 20_000 + 500, len(first), len(again),
-          set(first) ^ set(again))
-    done = moved.tool("import", "-", input="\n".join([line(handle(1, 0xC9), "a"), "<broken", line("no-hex", "a"), line(handle(2, 0xC9), "a")]) + "\n")
-    check("faulty lines are told by their numbers", "2" in done.said and "3" in done.said and done.returncode != 0, done.returncode, done.said)
+          sorted(set(first) ^ set(again))[:4])
+    done = moved.tool("import", "-", "-o", "json", input="\n".join([line(handle(1, 0xC9), "a"), "<broken", line("no-hex", "a"), line(handle(2, 0xC9), "a")]) + "\n")
+    told = re.findall(r'"line": ?(\d+)', done.stdout)
+    check("faulty lines are told by their numbers", done.returncode == PARTLY and told == ["2", "3"], done.returncode, done.said)
     moved.tool_done("export", place / "again.txt")
     check("and the others are there", {handle(number, 0xC9) for number in (1, 2)} <= set(re.findall("<DeviceToken>(.*?)<", (place / "again.txt").read_text())))
     moved.tool_done("erase", "--user", "user-7")
@@ -258,26 +261,15 @@ def trio(caller, name):
     return len(tags) == 3 and len({tag.rpartition("-")[0] for tag in tags}) == 1
 
 
-def under_load(hub):
-    """Writes installations until it is told to stop. Returns those that are written, and what stops it."""
-    written, over = [], threading.Event()
+def load(hub, first, written):
+    """Writes installations in turn, and notes those that are written."""
+    caller = hub.another()
 
-    def work(first):
-        caller, number = hub.another(), 0
-        while not over.is_set():
-            name = f"load-{first}-{number % 2000}"
-            if caller.put(name, handle(number % 2000, 0xD0 + first), [f"t{number}-{part}" for part in "abc"]).status == 200:
-                written.append(name)
-            number += 1
-    threads = [threading.Thread(target=work, args=[first]) for first in range(3)]
-    for thread in threads:
-        thread.start()
-
-    def stop():
-        over.set()
-        for thread in threads:
-            thread.join()
-    return written, stop
+    def write(turn):
+        name = f"load-{first}-{turn % 2000}"
+        if caller.put(name, handle(turn % 2000, 0xD0 + first), [f"t{turn}-{part}" for part in "abc"]).status == 200:
+            written.append(name)
+    return write
 
 
 def compare_jobs(hub, place, lines):

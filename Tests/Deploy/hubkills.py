@@ -76,7 +76,7 @@ class Life:
     def __init__(self, hub, devices, sent):
         self.hub, self.devices, self.sent, self.over = hub, devices, sent, threading.Event()
         self.touched, self.last, self.faults, self.count = set(), {}, [], 0
-        self.threads = [threading.Thread(target=self.guard, args=[work]) for work in [
+        self.threads = [threading.Thread(target=self.guard, args=[work], daemon=True) for work in [
             *(lambda writer=writer: self.write(writer) for writer in range(WRITERS)), self.broadcast, self.single]]
         for thread in self.threads:
             thread.start()
@@ -152,7 +152,7 @@ def test(program, folder, kills):
             hub.kill()
             life.end()
             faults, writes = faults + life.faults, writes + life.count
-            ends.append(hub.record_size)
+            ends.append(hub.record_end)
             if said := sick(copy_of(hub.state, place / "copy")):
                 unsound.append(said)
         check(f"killed {kills} times (seed {seed}), no device of {writes} answered calls is missing, and no tag half changed", not faults and writes, *faults[:5])
@@ -164,7 +164,7 @@ def test(program, folder, kills):
         wrong = {id: said for id, said in ended.items() if not said or said.state != "Completed" or said.counts != {"Success": len(sent[id])}}
         check(f"all {len(sent)} notifications that were taken end, with counts that add up", sent and not wrong, list(wrong.items())[:3])
         check("none waits any more", hub.counts()["unfinished"] == 0, hub.counts())
-        compare_record(hub, sent, [*ends, hub.record_size])
+        compare_record(hub, sent, [*ends, hub.record_end])
 
 
 def unheard(hub, devices):

@@ -10,12 +10,13 @@ from devicestage import API, PASSWORD, fnv, mix
 from hubstage import OwnHub, handle, print_of, told_of
 
 NAMES = "east", "middle", "west"
+WORKERS = "worker-1", "worker-2"
 USERS = 300
 DOWN = "middle"
 
 
 class Crowd:
-    """Three hubs of one's own that are a spread, the default, with a gateway and a worker."""
+    """Three hubs of one's own that are a spread, the default, with a gateway and two workers."""
 
     def __init__(self, program, folder):
         self.stage = Stage(program, folder)
@@ -40,7 +41,8 @@ class Crowd:
             self.key = self.stage.make_key("--scope", "register,publish,publish:broadcast")
             self.base = self.stage.start_gateway()
             self.service = API(self.base, f"Bearer {self.key}")
-            self.stage.start("worker", "worker")
+            for name in WORKERS:
+                self.stage.start(name, "worker", PUSHFAN_WORKER_ID=name)
         except BaseException:
             self.stage.__exit__()
             raise
@@ -95,7 +97,7 @@ def test_spread(at):
     share = [name for name in names[150:] if homes[name] == DOWN]
     missing = [name for name in share if print_of(own[name]) not in at.prints()]
     check(f"its share of {len(share)} waits", share and missing == share and not any(at.result(f"late-{name}") for name in share[:5]), len(missing))
-    check("the worker goes on", stage.running["worker"].runs)
+    check("the workers go on", all(stage.running[name].runs for name in WORKERS))
     at.hubs[DOWN].start()
     everyone = {print_of(mark) for mark in own.values()}
     check("once it is back, nothing is lost", until(lambda: everyone <= at.prints(), limit=100), len(everyone - at.prints()))

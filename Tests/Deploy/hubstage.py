@@ -2,9 +2,11 @@
 
 import base64
 import collections
+import contextlib
 import hashlib
 import hmac
 import http.client
+import itertools
 import json
 import os
 import pathlib
@@ -12,6 +14,7 @@ import re
 import shutil
 import sqlite3
 import subprocess
+import threading
 import time
 import typing
 import urllib.parse
@@ -212,23 +215,14 @@ def print_of(own):
 
 
 def records(path, start=0, end=None):
-    """The pushes in a part of a record. A last line that a kill has cut is left out."""
+    """The pushes in a part of a record. A last line that is not whole is left out."""
     found = []
     with open_or_empty(path) as file:
         file.seek(start)
-        for text in file.read(-1 if end is None else end - start).split(b"\n"):
-            if not text:
-                continue
-            try:
-                said = json.loads(text)
-            except ValueError:
-                found.append(None)
-                continue
+        for text in file.read(-1 if end is None else end - start).split(b"\n")[:-1]:
+            said = json.loads(text)
             found.append(Push(said["notification"], said["handle"], said["push"], said["at"]))
-    torn = [number for number, push in enumerate(found) if push is None]
-    if torn and torn != [len(found) - 1]:
-        raise AssertionError(f"{path}: lines that are none: {torn[:5]} of {len(found)}")
-    return found[:-1] if torn else found
+    return found
 
 
 def open_or_empty(path):
@@ -323,8 +317,39 @@ class OwnHub:
         return records(self.record)
 
     @property
-    def record_size(self):
-        return self.record.stat().st_size if self.record.exists() else 0
+    def record_end(self):
+        """The bytes of the record's whole lines. One that a kill has cut is taken back at the next start."""
+        with open_or_empty(self.record) as file:
+            start = max(0, file.seek(0, os.SEEK_END) - (1 << 16))
+            file.seek(start)
+            return start + file.read().rfind(b"\n") + 1
+
+
+class Beside:
+    """Works that threads do again and again beside what stands in a `with`. A work gets the number of its turn."""
+
+    def __init__(self, *works):
+        self.over, self.faults = threading.Event(), []
+        self.threads = [threading.Thread(target=self.run, args=[work], daemon=True) for work in works]
+
+    def run(self, work):
+        try:
+            for turn in itertools.count():
+                if self.over.is_set():
+                    return
+                work(turn)
+        except Exception as error:  # noqa: BLE001 of a thread, told by the one that waits for it
+            self.faults.append(f"{type(error).__name__}: {error}")
+
+    def __enter__(self):
+        for thread in self.threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.over.set()
+        for thread in self.threads:
+            thread.join()
 
 
 def told_of(hub):
@@ -357,5 +382,9 @@ def sick(path):
 
 
 def bytes_of(state):
-    """All bytes of a hub's file and of what is beside it."""
-    return b"".join(pathlib.Path(f"{state}{end}").read_bytes() for end in ("", "-wal") if pathlib.Path(f"{state}{end}").exists())
+    """All bytes of a hub's file and of its log, which may go at any time."""
+    found = b""
+    for end in "", "-wal":
+        with contextlib.suppress(FileNotFoundError):
+            found += pathlib.Path(f"{state}{end}").read_bytes()
+    return found
