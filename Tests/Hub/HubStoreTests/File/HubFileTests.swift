@@ -64,6 +64,34 @@ import Testing
         #expect(file.problem == nil)
     }
 
+    @Test(arguments: [(Duration.seconds(3600), false), (.zero, true)])
+    func changesThatWaitShareATransaction(batchTime: Duration, isFirstThereBefore: Bool) throws {
+        let file = try stage.open(batchTime: batchTime)
+        defer { file.close() }
+        let (begun, queued, ended) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let seen = Box<[Int64]?>(nil)
+        file.changeLater { (connection) throws(RefusedCall) in
+            begun.signal()
+            queued.wait()
+            try connection.insert(1)
+        } done: { _ in
+            ended.signal()
+        }
+        begun.wait()
+        file.changeLater { (connection) throws(RefusedCall) in
+            // Another connection sees what is committed.
+            let numbers = try file.numbers
+            seen.withLock { $0 = numbers }
+            try connection.insert(2)
+        } done: { _ in
+            ended.signal()
+        }
+        queued.signal()
+        for _ in 0..<2 { ended.wait() }
+        #expect(seen.withLock { $0 } == (isFirstThereBefore ? [1] : []))
+        #expect(try file.numbers == [1, 2])
+    }
+
     @Test func aFaultOfAStatementEndsItsChangeOnly() throws {
         let file = try stage.open()
         defer { file.close() }
