@@ -75,14 +75,14 @@ package final class HubServer: Sendable {
         identifiers.withLock { make(&$0) }
     }
 
-    /// Tells of registrations that were just written.
-    func tell(of registrations: [Registration]) { wrote(registrations) }
+    /// Announces registrations that were just written.
+    func announce(_ registrations: [Registration]) { wrote(registrations) }
 
     /// Writes an installation in place of the one with its id.
     package func write(_ installation: Installation, at now: Int64) throws(RefusedCall) {
         let registrations = derived(from: installation, at: now)
         try devices.change { (book) throws(RefusedCall) in try book.write(installation, as: registrations) }
-        tell(of: registrations)
+        announce(registrations)
     }
 
     /// The registrations that stand for an installation, with new ids.

@@ -34,7 +34,7 @@ extension HubServer {
                 try book.write(installation, as: registrations)
                 return registrations
             }
-            tell(of: written)
+            announce(written)
             return .empty(200)
         }
     }

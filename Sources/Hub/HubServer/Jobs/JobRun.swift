@@ -86,7 +86,7 @@ struct JobRun {
             switch outcome.result {
             case .success(let registration):
                 texts.done += "\(outcome.number),\(RegistrationWriter.line(registration))\n"
-                if job.kind != .delete { server.tell(of: [registration]) }
+                if job.kind != .delete { server.announce([registration]) }
             case .failure(let fault): texts.failed += "\(outcome.number),\(fault.answer.detail ?? "")\n"
             }
         }

@@ -19,7 +19,7 @@ extension HubServer {
             read.writtenAt = call.moment.milliseconds
             let registration = read
             try devices.change { (book) throws(RefusedCall) in try book.write(registration) }
-            tell(of: [registration])
+            announce([registration])
             return answer(registration, to: call)
         }
     }
@@ -40,7 +40,7 @@ extension HubServer {
                 try book.write(registration)
                 return registration
             }
-            tell(of: [written])
+            announce([written])
             return answer(written, to: call)
         }
     }

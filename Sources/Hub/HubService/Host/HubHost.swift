@@ -42,6 +42,8 @@ package final class HubHost: Sendable {
     private let looking = Mutex(false)
     /// Protects the server's life. Nothing else is locked while it is held.
     private let server = Mutex<HTTPServer?>(nil)
+    /// Protects the certificate that is served, as PEM. Nothing else is locked while it is held.
+    private let certificate = Mutex<[UInt8]?>(nil)
     private let ending = DispatchSemaphore(value: 0)
     private let thread = ServiceThread()
 
@@ -116,6 +118,7 @@ package final class HubHost: Sendable {
                 return former
             }
             var delayed = configuration.delayedSettings(since: former)
+            if !delayed.contains("tls"), isCertificateRenewed(former) { delayed.append("tls") }
             for hub in configuration.hubs {
                 guard let known = board.withLock({ $0.hubs[hub.name.lowercased()] }) else {
                     addLate(hub, of: configuration)
@@ -288,8 +291,16 @@ package final class HubHost: Sendable {
         }
     }
 
+    /// True if the file of the certificate has another one than is served.
+    private func isCertificateRenewed(_ configuration: HubsConfiguration) -> Bool {
+        guard let tls = configuration.tls, let served = certificate.withLock({ $0 }) else { return false }
+        return (try? FileStore<FileText>(tls.certificateFile).read())?.bytes != served
+    }
+
     private func identity(_ tls: HubsConfiguration.TLS) throws(HubHostError) -> HTTPServerConfiguration.Identity {
-        let certificate = String(decoding: try HubHostError.read(FileText.self, at: tls.certificateFile).bytes, as: UTF8.self)
+        let chain = try HubHostError.read(FileText.self, at: tls.certificateFile).bytes
+        self.certificate.withLock { $0 = chain }
+        let certificate = String(decoding: chain, as: UTF8.self)
         let key = String(decoding: try HubHostError.read(FileText.self, at: tls.keyFile).bytes, as: UTF8.self)
         if let ends = try? CertificateEnds(pem: certificate) {
             surroundings.metrics.certificateEnd.series(["hub"]).set(Double(ends.first))

@@ -82,16 +82,14 @@ package final class LineReader {
     private let path: String
     private let descriptor: Int32
     private var chunk: [UInt8] = []
-    private let maximumByteCount: Int
     private var index = 0
     private var isAtEnd = false
     /// The place of `chunk` in the file.
     private var base: Int64 = 0
 
-    /// Opens the file. Fails with `unreadableFile` at a line of more than `maximumByteCount`.
-    package init(_ path: String, maximumByteCount: Int = .max) throws(JobFailure) {
+    /// Opens the file.
+    package init(_ path: String) throws(JobFailure) {
         self.path = path
-        self.maximumByteCount = maximumByteCount
         descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw Self.failure(path) }
     }
@@ -118,9 +116,6 @@ package final class LineReader {
                     chunk = []
                 }
                 return chunk.isEmpty ? nil : chunk
-            }
-            guard chunk.count <= maximumByteCount else {
-                throw .unreadableFile(path: path, reason: "a line has more than \(maximumByteCount) bytes")
             }
             try readMore()
         }
