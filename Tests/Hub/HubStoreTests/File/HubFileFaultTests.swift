@@ -56,6 +56,21 @@ import Testing
         #expect(try file.numbers == [])
     }
 
+    @Test func aDiskThatMayOnlyBeReadRefusesChangesAndIsRead() throws {
+        let file = try stage.open()
+        try file.insert(1)
+        // SQLite gives the error of a disk that has become one to be read only.
+        try file.change { (connection) throws(RefusedCall) in try connection.execute("PRAGMA query_only = ON") }
+        #expect(expectUnavailable { () throws(RefusedCall) in try file.insert(2) }.contains("readonly"))
+        #expect(file.problem?.contains("readonly") == true)
+        #expect(try file.numbers == [1])
+        file.close()
+        let again = try stage.open()
+        defer { again.close() }
+        try again.insert(3)
+        #expect(try again.numbers == [1, 3])
+    }
+
     @Test func aFailedTransactionRefusesAllWhoWait() throws {
         let file = try stage.open()
         defer { file.close() }

@@ -26,17 +26,6 @@ import Testing
         #expect(again.byteCount > 0 && again.problem == nil)
     }
 
-    @Test func numbersAreKeptByName() throws {
-        let file = try stage.open()
-        defer { file.close() }
-        let numbers = try file.change { (connection) throws(RefusedCall) in
-            let first = try connection.number("count")
-            try connection.setNumber("count", to: .max)
-            return [first, try connection.number("count")]
-        }
-        #expect(numbers == [0, .max])
-    }
-
     @Test func aRefusedChangeLeavesNothingAndOthersStay() throws {
         let file = try stage.open()
         defer { file.close() }
