@@ -126,12 +126,6 @@ public final class Database {
         if isInTransaction { sqlite3_exec(pointer, "ROLLBACK", nil, nil, nil) }
     }
 
-    /// The rows that the last statement has inserted, updated or deleted.
-    public var changedRowCount: Int64 { sqlite3_changes64(pointer) }
-
-    /// The row id of the last row that was inserted, 0 before the first.
-    public var lastRowID: Int64 { sqlite3_last_insert_rowid(pointer) }
-
     /// Works off the write-ahead log and makes its file empty. No other connection writes meanwhile.
     ///
     /// - Parameter patience: The longest wait for others who read what is in the log only. They are not disturbed.

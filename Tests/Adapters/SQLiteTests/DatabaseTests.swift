@@ -56,16 +56,6 @@ import Testing
         #expect(echo.text(1) == (text == nil ? "null" : "text"))
     }
 
-    @Test func aStatementTellsOfItsRows() throws {
-        let database = try folder.open()
-        try database.execute("CREATE TABLE t(n UNIQUE)")
-        #expect(database.lastRowID == 0)
-        try database.execute("INSERT INTO t VALUES (1), (2), (3)")
-        #expect(database.changedRowCount == 3 && database.lastRowID == 3)
-        try database.execute("DELETE FROM t WHERE n > 1")
-        #expect(database.changedRowCount == 2)
-    }
-
     @Test(
         arguments: [
             ("INSERT INTO t VALUES (1)", true), ("SELECT * FROM nothing", true),

@@ -205,8 +205,3 @@ extension Party {
 extension AnswerStoreFailure {
     init(_ error: SQLiteError) { self.init(description: error.message) }
 }
-
-extension Statement {
-    /// The bytes of a column as text, or nil for NULL.
-    fileprivate func text(_ column: Int) -> String? { bytes(column).map { String(decoding: $0, as: UTF8.self) } }
-}

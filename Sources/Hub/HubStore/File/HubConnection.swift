@@ -38,38 +38,20 @@ package final class HubConnection {
 
     /// The value of a name, or nil.
     package func value(_ name: String) throws(RefusedCall) -> [UInt8]? {
-        try findValue(of: name) { $0.bytes(0) }
-    }
-
-    /// Keeps a value by its name.
-    package func setValue(_ name: String, to bytes: [UInt8]) throws(RefusedCall) {
-        try keep(name) { (statement) throws(SQLiteError) in try statement.bind(bytes, at: 1) }
-    }
-
-    /// The number of a name, 0 before it was set.
-    package func number(_ name: String) throws(RefusedCall) -> Int64 {
-        try findValue(of: name) { $0.integer(0) } ?? 0
-    }
-
-    /// Keeps a number by its name.
-    package func setNumber(_ name: String, to number: Int64) throws(RefusedCall) {
-        try keep(name) { (statement) throws(SQLiteError) in try statement.bind(number, at: 1) }
-    }
-
-    private func findValue<Value>(of name: String, read: (Statement) -> Value?) throws(RefusedCall) -> Value? {
         let statement = try statement("SELECT value FROM meta WHERE name = ?")
         defer { statement.reset() }
         return try storing { () throws(SQLiteError) in
             try statement.bind(name, at: 0)
-            return try statement.step() ? read(statement) : nil
+            return try statement.step() ? statement.bytes(0) : nil
         }
     }
 
-    private func keep(_ name: String, bind: (Statement) throws(SQLiteError) -> Void) throws(RefusedCall) {
-        let statement = try statement("INSERT INTO meta VALUES (?, ?) ON CONFLICT(name) DO UPDATE SET value = excluded.value")
+    /// Keeps a value by its name.
+    package func setValue(_ name: String, to bytes: [UInt8]) throws(RefusedCall) {
+        let statement = try statement("INSERT OR REPLACE INTO meta VALUES (?, ?)")
         try storing { () throws(SQLiteError) in
             try statement.bind(name, at: 0)
-            try bind(statement)
+            try statement.bind(bytes, at: 1)
             try statement.run()
         }
     }

@@ -10,6 +10,8 @@ package struct HubFileTerms: Sendable {
     package var readerCount = 4
     /// The memory for pages of the file, shared by all connections.
     package var cacheByteCount = 24 << 20
+    /// The time after which no change is added to a transaction.
+    package var batchTime = Duration.milliseconds(20)
     /// Gets the number of changes in a transaction that lasts, and its duration, on the writer's thread. It must be quick.
     package var observe: @Sendable (_ changeCount: Int, _ duration: Duration) -> Void = { _, _ in }
 
@@ -43,7 +45,7 @@ package final class HubFile: Sendable {
         let opening = try HubFileOpening(lock.path, key: terms.handleKey, schema: schema)
         // The writer looks for places all over the file, a reader goes through rows that are side by side.
         let half = terms.cacheByteCount / 2
-        writer = try HubWriter(try opening.writer(cacheByteCount: half), lock: lock, observe: terms.observe)
+        writer = try HubWriter(try opening.writer(cacheByteCount: half), lock: lock, terms: terms)
         readers = try HubReaders(opening, count: max(1, terms.readerCount), cacheByteCount: half)
         (path, isSealed) = (lock.path, opening.seal.isSealing)
         writer.start()
@@ -104,7 +106,8 @@ package final class HubFile: Sendable {
     /// The bytes of a file and of its log, whoever has it open.
     package static func byteCount(of path: String) -> Int64 { FileSet.byteCount(of: path) }
 
-    /// Carries out the changes that wait, works off the log, and lets go of the file. Later calls are refused with 503.
+    /// Carries out the changes that wait, works off the log, and lets go of the file. Later calls are refused with 503. No body and no
+    /// `done` may call it.
     package func close() {
         readers.close()
         writer.close()

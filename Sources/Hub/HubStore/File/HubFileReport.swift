@@ -42,7 +42,8 @@ extension HubFileReport {
     fileprivate mutating func fill(from database: Database) throws(SQLiteError) {
         let integrity = try database.prepare("PRAGMA integrity_check")
         while try integrity.step() {
-            if let line = integrity.text(0), line != "ok" { problems.append(line) }
+            let lines = integrity.text(0)?.split(separator: "\n").map(String.init) ?? []
+            problems += lines.filter { $0 != "ok" && !$0.hasPrefix("***") }
         }
         // Rows of a file whose pages contradict one another prove nothing.
         guard problems.isEmpty else { return }

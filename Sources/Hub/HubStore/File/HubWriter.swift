@@ -14,8 +14,8 @@ final class HubWriter: Sendable {
         let isThere = DispatchSemaphore(value: 0)
     }
 
-    /// The most changes in one transaction, and the time after which none is added to it.
-    private static let (batchLimit, batchTime) = (512, Duration.milliseconds(20))
+    /// The most changes in one transaction.
+    private static let batchLimit = 512
     /// Bytes of the log from which on it is emptied: those who read hold up the smaller steps that SQLite takes by itself. While they read
     /// for a long time, it is tried again when the log has grown by as much.
     private static let logLimit: Int64 = 64 << 20
@@ -26,17 +26,16 @@ final class HubWriter: Sendable {
     private let connection: Mutex<HubConnection?>
     private let lock: HubFileLock
     private let files: FileSet
+    /// The time after which no change is added to a transaction.
+    private let batchTime: Duration
     private let queue = ChangeQueue()
     private let observe: @Sendable (_ changeCount: Int, _ duration: Duration) -> Void
     private let thread = ServiceThread()
 
     /// A writer whose thread does not run yet. It lets go of the lock at its end.
-    init(
-        _ connection: sending HubConnection, lock: HubFileLock, observe: @escaping @Sendable (Int, Duration) -> Void
-    ) throws(HubFileError) {
+    init(_ connection: sending HubConnection, lock: HubFileLock, terms: HubFileTerms) throws(HubFileError) {
         files = try FileSet(of: lock.path)
-        self.observe = observe
-        self.lock = lock
+        (self.lock, batchTime, observe) = (lock, terms.batchTime, terms.observe)
         self.connection = Mutex(connection)
     }
 
@@ -112,13 +111,13 @@ final class HubWriter: Sendable {
         let start = MonotonicTime.now()
         let problem = connection.withLock { connection -> String? in
             guard let connection else { return "it is closed" }
-            if let path = files.missing { return "\(path) was removed or replaced" }
+            if let name = files.missing { return "\(name) was removed or replaced" }
             do throws(SQLiteError) {
                 guard duty == .changes else {
                     try connection.attempt()
                     return nil
                 }
-                let end = MonotonicTime.now().advanced(by: Self.batchTime)
+                let end = start.advanced(by: batchTime)
                 try connection.database.write { () throws(SQLiteError) in
                     while outcomes.count < Self.batchLimit, let change = queue.next() {
                         outcomes.append((change, nil))

@@ -56,6 +56,21 @@ import Testing
         #expect(try file.numbers == [])
     }
 
+    @Test func aDiskThatMayOnlyBeReadRefusesChangesAndIsRead() throws {
+        let file = try stage.open()
+        try file.insert(1)
+        // SQLite gives the error of a disk that has become one to be read only.
+        try file.change { (connection) throws(RefusedCall) in try connection.execute("PRAGMA query_only = ON") }
+        #expect(expectUnavailable { () throws(RefusedCall) in try file.insert(2) }.contains("readonly"))
+        #expect(file.problem?.contains("readonly") == true)
+        #expect(try file.numbers == [1])
+        file.close()
+        let again = try stage.open()
+        defer { again.close() }
+        try again.insert(3)
+        #expect(try again.numbers == [1, 3])
+    }
+
     @Test func aFailedTransactionRefusesAllWhoWait() throws {
         let file = try stage.open()
         defer { file.close() }
@@ -89,8 +104,9 @@ import Testing
         try file.insert(1)
         let (path, other) = (stage.path + ending, stage.path("elsewhere"))
         #expect(rename(path, other) == 0)
-        #expect(expectUnavailable { () throws(RefusedCall) in try file.insert(2) }.contains("removed or replaced"))
-        #expect(file.problem?.contains("removed or replaced") == true)
+        let detail = expectUnavailable { () throws(RefusedCall) in try file.insert(2) }
+        #expect(detail.hasSuffix(": hub.db\(ending) was removed or replaced"))
+        #expect(file.problem == "hub.db\(ending) was removed or replaced")
         // Another file at its place does not count.
         #expect(FileManager.default.createFile(atPath: path, contents: nil))
         expectUnavailable { () throws(RefusedCall) in try file.insert(3) }
@@ -178,5 +194,25 @@ import Testing
     @Test func aKeyOfAnotherLengthIsRefused() {
         #expect(throws: HubFileError.self) { try HubFile(HubFileTerms(path: stage.path, handleKey: [1, 2, 3])) }
         #expect(!FileManager.default.fileExists(atPath: stage.path))
+    }
+
+    @Test(
+        arguments: [
+            .inUse(path: "hub.db"), .newer(path: "hub.db", version: 7), .foreign(path: "hub.db"),
+            .damaged(path: "hub.db", reason: "it is cut"), .wrongKey(path: "hub.db"),
+            .unusable(path: "hub.db", reason: "it is gone"),
+        ] as [HubFileError]
+    )
+    func aFaultIsOneSentenceThatNamesTheFile(fault: HubFileError) {
+        #expect(fault.description.contains("hub.db") && !fault.description.contains("\n"))
+        #expect(fault.description.split(separator: " ").count <= 20)
+    }
+
+    @Test func theKeyIsInNoText() throws {
+        let terms = HubFileTerms(path: "hub.db", handleKey: Array("0123456789abcdef0123456789abcdef".utf8))
+        var dumped = ""
+        dump(terms, to: &dumped)
+        dump(try HandleSeal(key: terms.handleKey), to: &dumped)
+        #expect(!"\(terms)\(dumped)".contains("48") && dumped.contains("redacted"))
     }
 }

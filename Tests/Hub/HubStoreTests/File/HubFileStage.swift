@@ -19,8 +19,12 @@ final class HubFileStage {
 
     func path(_ name: String) -> String { folder.path(name) }
 
-    func open(key: [UInt8]? = nil, schema: Schema = HubFileStage.schema) throws(HubFileError) -> HubFile {
-        try HubFile(HubFileTerms(path: path, handleKey: key), schema: schema)
+    func open(
+        key: [UInt8]? = nil, schema: Schema = HubFileStage.schema, batchTime: Duration = .milliseconds(20)
+    ) throws(HubFileError) -> HubFile {
+        var terms = HubFileTerms(path: path, handleKey: key)
+        terms.batchTime = batchTime
+        return try HubFile(terms, schema: schema)
     }
 
     /// Carries out statements on a connection of no hub.

@@ -26,17 +26,6 @@ import Testing
         #expect(again.byteCount > 0 && again.problem == nil)
     }
 
-    @Test func numbersAreKeptByName() throws {
-        let file = try stage.open()
-        defer { file.close() }
-        let numbers = try file.change { (connection) throws(RefusedCall) in
-            let first = try connection.number("count")
-            try connection.setNumber("count", to: .max)
-            return [first, try connection.number("count")]
-        }
-        #expect(numbers == [0, .max])
-    }
-
     @Test func aRefusedChangeLeavesNothingAndOthersStay() throws {
         let file = try stage.open()
         defer { file.close() }
@@ -62,6 +51,34 @@ import Testing
         #expect(try file.numbers == (0..<50).map { 2 * $0 })
         #expect(outcomes.withLock { $0 } == Dictionary(uniqueKeysWithValues: (0..<100).map { ($0, $0 % 2 == 0 ? $0 : 409) }))
         #expect(file.problem == nil)
+    }
+
+    @Test(arguments: [(Duration.seconds(3600), false), (.zero, true)])
+    func changesThatWaitShareATransaction(batchTime: Duration, isFirstThereBefore: Bool) throws {
+        let file = try stage.open(batchTime: batchTime)
+        defer { file.close() }
+        let (begun, queued, ended) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let seen = Box<[Int64]?>(nil)
+        file.changeLater { (connection) throws(RefusedCall) in
+            begun.signal()
+            queued.wait()
+            try connection.insert(1)
+        } done: { _ in
+            ended.signal()
+        }
+        begun.wait()
+        file.changeLater { (connection) throws(RefusedCall) in
+            // Another connection sees what is committed.
+            let numbers = try file.numbers
+            seen.withLock { $0 = numbers }
+            try connection.insert(2)
+        } done: { _ in
+            ended.signal()
+        }
+        queued.signal()
+        for _ in 0..<2 { ended.wait() }
+        #expect(seen.withLock { $0 } == (isFirstThereBefore ? [1] : []))
+        #expect(try file.numbers == [1, 2])
     }
 
     @Test func aFaultOfAStatementEndsItsChangeOnly() throws {

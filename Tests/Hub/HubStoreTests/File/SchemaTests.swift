@@ -52,6 +52,16 @@ import Testing
         #expect(tables == 0)
     }
 
+    @Test func aFileWithAnotherKeyIsNotMovedUp() throws {
+        let keys = [1, 2].map { [UInt8](repeating: $0, count: 32) }
+        let (first, second) = (Schema(steps: [Self.first]), Schema(steps: [Self.first, Self.second]))
+        try stage.open(key: keys[0], schema: first).close()
+        #expect(stage.fault(key: keys[1], schema: second) == .wrongKey(path: stage.path))
+        #expect(stage.fault(key: keys[0], schema: first) == nil, "it is of the first version still")
+        #expect(stage.fault(key: keys[0], schema: second) == nil)
+        #expect(stage.fault(key: keys[0], schema: first) == .newer(path: stage.path, version: 2))
+    }
+
     @Test func aFileThatWasBegunByAKilledProcessIsMade() throws {
         // It has a first page, and no table yet.
         try stage.execute("PRAGMA journal_mode = WAL")
