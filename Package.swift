@@ -505,6 +505,7 @@ let package = Package(
             [
                 "Basics", "PushModel", "FanOut", "Delivery", "Outcomes", "Observability", "ResultQuery", "Replay", "EventLoop",
                 "Crypto", "HubAuth", "Users", "Keys", "Kafka", "HTTPServing", "SQLite", "Pages", "HubEmulator", "HubServer",
+                "HubStore", "HubService",
                 "Publishing",
                 "Intake", "GroupPositions", "JobSupport", "Groups", "Replays", "Results", "WorkerRuntime", "GatewayAPI", "AppAPI",
                 "PublishAPI", "OperatorAPI", "Settings", "KafkaCare", "Audiences", "Feedback", "Console", "Webhooks",

@@ -3,11 +3,13 @@ import Kafka
 import Settings
 import Synchronization
 
-/// The files that may be replaced while a service runs: those of Kafka's properties, and those of the hubs' keys.
+/// The files that may be replaced while a service runs: those of Kafka's properties, those of the hubs' keys, the file of hubs.
 final class ChangingFiles: Sendable {
     private struct Keys {
         var files: [String]
         var changes: FileChanges
+
+        init(_ files: [String]) { (self.files, changes) = (files, FileChanges(files)) }
     }
 
     private let properties: LiveProperties?
@@ -16,18 +18,27 @@ final class ChangingFiles: Sendable {
     /// The files that settings were read from.
     init(_ settings: Settings) {
         properties = settings.liveProperties
-        keys = Mutex(Keys(files: settings.hubKeyFiles, changes: FileChanges(settings.hubKeyFiles)))
+        keys = Mutex(Keys(settings.hubKeyFiles))
+    }
+
+    /// Files of which none is Kafka's.
+    init(_ files: [String]) {
+        properties = nil
+        keys = Mutex(Keys(files))
     }
 
     /// Notes that the files of keys are read now, at the latest.
     func takeKeys() { keys.withLock { _ = $0.changes.take($0.files) } }
 
     /// Watches the files that settings name which were read just now.
-    func follow(_ settings: Settings) {
+    func follow(_ settings: Settings) { follow(settings.hubKeyFiles) }
+
+    /// Watches files that were read just now.
+    func follow(_ files: [String]) {
         keys.withLock { keys in
-            guard settings.hubKeyFiles != keys.files else { return }
-            keys.files = settings.hubKeyFiles
-            _ = keys.changes.take(keys.files)
+            guard files != keys.files else { return }
+            keys.files = files
+            _ = keys.changes.take(files)
         }
     }
 

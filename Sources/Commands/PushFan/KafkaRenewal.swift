@@ -34,9 +34,12 @@ extension Log {
     }
 
     /// Says why settings that were read again are not used.
-    func refuseSettings(for error: any Error) {
-        let reason = "\(error)".split(separator: "\n").joined(separator: "; ")
-        self.error(
+    func refuseSettings(for error: any Error) { refuseSettings(because: "\(error)") }
+
+    /// Says why settings that were read again are not used, in a sentence a line.
+    func refuseSettings(because lines: String) {
+        let reason = lines.split(separator: "\n").joined(separator: "; ")
+        error(
             .configurationLoaded, "the new settings cannot be used; the previous ones stay", [.reason: .string(reason)])
     }
 }

@@ -8,7 +8,7 @@ import Kafka
 signal(SIGPIPE, SIG_IGN)
 FreedMemory.goesBackToTheSystem()
 let program = Program(
-    commands: Command.builtIn + [.worker, .gateway, .callbacks, .demo, .sandbox, .bench, .size], build: .ofProgram)
+    commands: Command.builtIn + [.worker, .gateway, .callbacks, .hub, .demo, .sandbox, .bench, .size], build: .ofProgram)
 let code = program.run(Array(CommandLine.arguments.dropFirst()), .process()).rawValue
 if KafkaLibrary.unfreedCount > 0 {
     // Threads of the library still work, and must not meet what an exit takes away.

@@ -2,7 +2,7 @@ import Observability
 
 /// A service that reads files which settings name.
 public enum FileReader: String, Sendable, CaseIterable {
-    case worker, gateway, callbacks
+    case worker, gateway, callbacks, hub
 
     /// True for the key of a file that another service alone reads.
     func passesOver(_ key: String) -> Bool {

@@ -36,21 +36,28 @@ package final class HubServer: Sendable {
     ///   - messages: The notifications.
     ///   - jobs: The bulk jobs.
     ///   - blobPath: The beginning of the paths of error details and feedback, with a slash at its end.
-    ///   - seed: The seed of its ids, and of the key that signs links.
+    ///   - seed: The seed of its ids.
+    ///   - linkKey: The key that signs links, 32 bytes. Nil for one that follows from the seed, and so is no secret.
     ///   - wrote: Gets registrations after they are written, on the thread of the call.
     package init(
         _ terms: HubTerms, devices: any DeviceStore, messages: any MessageStore, jobs: any JobStore,
-        blobPath: String, seed: UInt64, wrote: @escaping @Sendable ([Registration]) -> Void = { _ in }
+        blobPath: String, seed: UInt64, linkKey: [UInt8]? = nil, wrote: @escaping @Sendable ([Registration]) -> Void = { _ in }
     ) {
         (self.devices, self.messages, self.jobs) = (devices, messages, jobs)
         (self.blobPath, self.wrote) = (blobPath, wrote)
         door = Mutex(Self.door(terms))
         identifiers = Mutex(HubIdentifiers(seed: seed))
-        blobs = BlobAccess(seed: seed)
+        blobs = linkKey.map { BlobAccess(key: $0) } ?? BlobAccess(seed: seed)
     }
 
     private static func door(_ terms: HubTerms) -> Door {
-        let policies = terms.policies.map { SASPolicy(name: $0.name, keys: [SecretKey($0.key)], rights: $0.rights) }
+        var policies: [SASPolicy] = []
+        for policy in terms.policies {
+            let former = policies.firstIndex { $0.name == policy.name }
+            let keys = (former.map { policies[$0].keys } ?? []) + [SecretKey(policy.key)]
+            let whole = SASPolicy(name: policy.name, keys: keys, rights: policy.rights)
+            if let former { policies[former] = whole } else { policies.append(whole) }
+        }
         return Door(terms: terms, verifier: SASVerifier(policies: policies, comparesHost: terms.checksHost))
     }
 
@@ -104,6 +111,7 @@ package final class HubServer: Sendable {
     ///   - route: Its route.
     ///   - callID: The call's number in the records.
     ///   - moment: The time.
+    /// - Returns: The answer.
     package func perform(_ request: HTTPServerRequest, route: HubRoute, callID: Int, moment: Moment) -> HubAnswer {
         let operation: HubOperation
         switch route {
@@ -119,7 +127,10 @@ package final class HubServer: Sendable {
             return .error(400, detail: "The HTTP header \"\(name)\" is there more than once")
         }
         let door = door.withLock { $0 }
-        if let refusal = refusal(of: request, by: door, rights: operation.rights, at: moment) {
+        let refusal = refusal(
+            of: request.headers["Authorization"], in: request, for: String(request.rawPath), by: door, rights: operation.rights,
+            at: moment)
+        if let refusal {
             return HubAnswer(status: refusal.status, detail: refusal.detail)
         }
         guard let version = APIVersion(request.queryValue("api-version")) else {
@@ -132,23 +143,33 @@ package final class HubServer: Sendable {
         return operation.perform(self, call)
     }
 
-    /// Says why a request may not do what needs one of some rights, or nil if it may.
-    package func refusal(of request: HTTPServerRequest, rights: SASRights, at moment: Moment) -> SASRefusal? {
-        refusal(of: request, by: door.withLock { $0 }, rights: rights, at: moment)
+    /// True if a token has one of some rights on the whole hub.
+    ///
+    /// - Parameters:
+    ///   - request: The request, at any path.
+    ///   - authorization: The token as an `Authorization` field has it, wherever the request gives it.
+    ///   - rights: The rights.
+    ///   - moment: The time.
+    /// - Returns: Whether it has.
+    package func allows(
+        _ request: HTTPServerRequest, by authorization: String?, rights: SASRights, at moment: Moment
+    ) -> Bool {
+        let door = door.withLock { $0 }
+        return refusal(of: authorization, in: request, for: "/" + door.terms.hubName, by: door, rights: rights, at: moment) == nil
     }
 
     private func refusal(
-        of request: HTTPServerRequest, by door: Door, rights: SASRights, at moment: Moment
+        of authorization: String?, in request: HTTPServerRequest, for path: String, by door: Door, rights: SASRights,
+        at moment: Moment
     ) -> SASRefusal? {
         let second = moment.milliseconds / 1000
         let key = GrantCache.Key(
-            authorization: request.headers["Authorization"] ?? "",
-            host: door.terms.checksHost ? request.headers["Host"] ?? "" : "", path: String(request.rawPath), rights: rights)
+            authorization: authorization ?? "", host: door.terms.checksHost ? request.headers["Host"] ?? "" : "", path: path,
+            rights: rights)
         if grants.withLock({ $0.isGranted(key, second: second) }) { return nil }
         do {
             try door.verifier.verify(
-                authorization: request.headers["Authorization"], host: request.headers["Host"] ?? "", path: key.path,
-                anyOf: rights, now: second)
+                authorization: authorization, host: request.headers["Host"] ?? "", path: path, anyOf: rights, now: second)
         } catch {
             return error
         }

@@ -39,6 +39,8 @@ import Testing
         "doctor --timeout 300ms --hub.connection_string SharedAccessKey=CANARYkey", "status --timeout 300ms",
         "handles collect --timeout 300ms", "callbacks list --timeout 300ms", "callbacks check CANARYkey/whsec_CANARY",
         "callbacks test whsec_CANARYkey", "callbacks pause shop --reason x --timeout 300ms",
+        "hub check --state /no/such/file --handle-key-file CANARYkey", "hub import CANARYkey --policy a=CANARYkey",
+        "hub erase --user CANARYuser --state /no/such/file",
         "status --timeout 300ms --worker http://me:CANARYpassword@127.0.0.1:1",
         "status -o json --timeout 300ms --worker http://127.0.0.1:1/status?SharedAccessKey=CANARYkey",
     ])

@@ -5,16 +5,18 @@ import Testing
 @Suite struct MetricsPageTests {
     @Test func pageMonitoringHasTheMetricsOfTheRegistries() throws {
         let page = try GeneratedPage("Monitoring")
-        #expect(page.parts(of: "metrics") == ["worker", "gateway", "callbacks", "process"])
+        #expect(page.parts(of: "metrics") == ["worker", "gateway", "callbacks", "hub", "process"])
         let worker = Self.rows(PublishedMetricsTests.filled().registry)
         let gateway = Self.rows(PublishedMetricsTests.filledGateway().registry)
         let callbacks = Self.rows(PublishedMetricsTests.filledCallbacks().registry)
+        let hub = Self.rows(PublishedMetricsTests.filledHub().registry)
         let difference = try page.difference("metrics") { part in
             let rows: [[String]] =
                 switch part {
                 case "worker": worker.filter { !Self.isOfTheProcess($0) }
                 case "gateway": gateway.filter { !Self.isOfTheProcess($0) }
                 case "callbacks": callbacks.filter { !Self.isOfTheProcess($0) }
+                case "hub": hub.filter { !Self.isOfTheProcess($0) }
                 default: worker.filter(Self.isOfTheProcess)
                 }
             return GeneratedPage.table(["Metric", "Type", "Labels", "Description"], rows)

@@ -267,4 +267,47 @@ import Testing
         let (status, output) = try promtool(bytes)
         #expect(output == "" && status == 0)
     }
+
+    /// Those of a hub of one's own, beside those of the process.
+    static let hub: [(name: String, type: String)] = [
+        ("pushfan_hub_requests_total", "counter"), ("pushfan_hub_request_seconds", "histogram"),
+        ("pushfan_hub_devices", "gauge"), ("pushfan_hub_registrations", "gauge"), ("pushfan_hub_messages_total", "counter"),
+        ("pushfan_hub_messages_waiting", "gauge"), ("pushfan_hub_oldest_waiting_seconds", "gauge"),
+        ("pushfan_hub_pushes_total", "counter"), ("pushfan_hub_first_push_seconds", "histogram"),
+        ("pushfan_hub_message_seconds", "histogram"), ("pushfan_hub_store_changes_total", "counter"),
+        ("pushfan_hub_store_batches_total", "counter"), ("pushfan_hub_store_commit_seconds", "histogram"),
+        ("pushfan_hub_store_bytes", "gauge"), ("pushfan_hub_store_free_ratio", "gauge"),
+        ("pushfan_hub_store_failing", "gauge"),
+    ]
+
+    static func filledHub() -> HubMetrics {
+        let metrics = HubMetrics(build: BuildFacts(version: "1", swift: "6")) { ProcessReadings() }
+        metrics.requests.series(["shop", "201"]).increment()
+        metrics.pushes.series(["shop", "apple", "Success"]).increment()
+        for counter in [metrics.messages, metrics.changes, metrics.batches] { counter.series(["shop"]).increment() }
+        for histogram in [metrics.requestDuration, metrics.firstPush, metrics.messageDuration, metrics.commitDuration] {
+            histogram.series(["shop"]).observe(.milliseconds(12))
+        }
+        for gauge in [
+            metrics.devices, metrics.registrations, metrics.waiting, metrics.oldestWaiting, metrics.fileSize, metrics.diskFree,
+            metrics.failing,
+        ] {
+            gauge.series(["shop"]).set(2)
+        }
+        metrics.certificateEnd.series(["hub"]).set(1_795_262_400)
+        return metrics
+    }
+
+    @Test func theMetricsOfHubsAreThoseThatArePublished() throws {
+        let metrics = Self.filledHub()
+        let bytes = Self.exposition(metrics.registry)
+        let text = String(decoding: bytes, as: UTF8.self)
+        let types = text.matches(of: #/[#] TYPE (pushfan_hub_[a-z_]+ [a-z]+)/#).map { String($0.output.1) }
+        #expect(types == Self.hub.map { "\($0.name) \($0.type)" })
+        #expect(text.contains("pushfan_hub_pushes_total{hub=\"shop\",platform=\"apple\",outcome=\"Success\"} 1\n"))
+        let (status, output) = try promtool(bytes)
+        #expect(output == "" && status == 0)
+        metrics.forget("shop")
+        #expect(!String(decoding: Self.exposition(metrics.registry), as: UTF8.self).contains("pushfan_hub_devices{"))
+    }
 }

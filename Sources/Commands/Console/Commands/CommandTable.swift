@@ -9,6 +9,7 @@ extension Command {
         .handlesCollect, .usersSet, .usersList, .usersRemove, .keysCreate, .keysList,
         .keysRevoke,
         .callbacksCheck, .callbacksList, .callbacksTest, .callbacksPause, .callbacksResume, .callbacksReplay,
+        .hubBackup, .hubCheck, .hubExport, .hubImport, .hubErase,
         .resultsList, .resultsShow, .resultsTail, .failed,
         .replayPlan, .replayRun, .replayList, .replayStatus, .replayPause, .replayResume, .replayStop, .replayLeftovers,
         .replayDeadLetter,

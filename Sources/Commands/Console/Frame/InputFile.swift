@@ -14,13 +14,20 @@ enum InputFile {
     /// The bytes up to the end of an open file, or nil with the reason in `errno`.
     static func readAll(_ descriptor: Int32) -> [UInt8]? {
         var bytes: [UInt8] = []
-        var chunk = [UInt8](repeating: 0, count: 65_536)
+        while let piece = readPiece(descriptor, atMost: 65_536) {
+            if piece.isEmpty { return bytes }
+            bytes += piece
+        }
+        return nil
+    }
+
+    /// The next bytes of an open file: none at its end, or nil with the reason in `errno`.
+    static func readPiece(_ descriptor: Int32, atMost count: Int) -> [UInt8]? {
+        var piece = [UInt8](repeating: 0, count: count)
         while true {
-            let count = chunk.withUnsafeMutableBytes { Glibc.read(descriptor, $0.baseAddress, $0.count) }
+            let count = piece.withUnsafeMutableBytes { Glibc.read(descriptor, $0.baseAddress, $0.count) }
             if count < 0 && errno == EINTR { continue }
-            guard count >= 0 else { return nil }
-            guard count > 0 else { return bytes }
-            bytes += chunk.prefix(count)
+            return count < 0 ? nil : Array(piece.prefix(count))
         }
     }
 

@@ -59,9 +59,14 @@ public final class Streams: Sendable {
     ///
     /// - Parameter bytes: The data.
     /// - Throws: The failure without a message that ends the program well when no one reads any more.
-    public func out(_ bytes: [UInt8]) throws(CommandFailure) {
+    public func out(_ bytes: [UInt8]) throws(CommandFailure) { try gather(Sanitised.bytes(bytes)) }
+
+    /// Writes data that is none of ours, which every program but a terminal gets as it is.
+    func outAsItIs(_ bytes: [UInt8]) throws(CommandFailure) { try gather(traits.isTerminal ? Sanitised.bytes(bytes) : bytes) }
+
+    private func gather(_ bytes: [UInt8]) throws(CommandFailure) {
         let isFull = pending.withLock { pending in
-            pending += Sanitised.bytes(bytes)
+            pending += bytes
             return pending.count >= 65_536
         }
         if isFull { try flush() }

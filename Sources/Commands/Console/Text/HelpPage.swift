@@ -16,7 +16,7 @@ struct HelpPage {
     private static let indent = 30
     private static let width = 100
     /// The most commands of a group that have a row each where all must fit on one screen.
-    private static let mostShown = 5
+    private static let mostShown = 4
 
     init(_ traits: Streams.Traits) {
         self.traits = traits

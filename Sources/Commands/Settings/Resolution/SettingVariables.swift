@@ -10,7 +10,8 @@ enum SettingVariables {
 
     /// Every variable that means something.
     static func known(_ definitions: [SettingDefinition]) -> [String] {
-        [file] + definitions.flatMap { $0.isSecret ? [$0.variable, $0.variable + "_FILE"] : [$0.variable] }
+        [file, SettingsSchema.handleKeyVariable]
+            + definitions.flatMap { $0.isSecret ? [$0.variable, $0.variable + "_FILE"] : [$0.variable] }
     }
 
     /// True if a variable is meant for pushfan, so that an unknown one is a mistake.

@@ -24,6 +24,18 @@ public struct DeviceReport: Sendable {
 
     /// Those of `rung` that a person would see. Of those with one collapse id, only the newest is in its place.
     public var visible: [RingReport] { zip(rung, areShown).filter(\.1).map(\.0) }
+
+    /// The device as the list of devices has it.
+    var entry: DeviceEntry {
+        DeviceEntry(
+            platform: platform, handle: handle, tags: tags, installations: installations, registrationCount: registrationCount,
+            rungCount: rungCount,
+            rung: rung.map { ring in
+                .init(
+                    notificationID: ring.notificationID, callID: ring.callID, milliseconds: ring.milliseconds,
+                    format: ring.format, template: ring.template, headers: ring.headers, body: ring.bytes)
+            }, visibleCount: visibleCount, areShown: areShown)
+    }
 }
 
 /// One notification as it rang.

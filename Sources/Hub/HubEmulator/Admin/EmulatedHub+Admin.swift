@@ -1,14 +1,9 @@
-import Basics
 import HTTPServing
 import HubServer
 import Synchronization
 
 /// The emulator's own paths. None is part of a hub.
 extension EmulatedHub {
-    /// Entries on a page of a list, by default and at most.
-    private static let usualPage = 1_000
-    private static let longestPage = 10_000
-
     /// The beginning of the paths of the storage account behind links.
     static let blobPath = "/blobs/"
     private static let collections = ["devices", "calls", "faults", "telemetry", "blobs", "feedback", "storage", "livez"]
@@ -77,10 +72,12 @@ extension EmulatedHub {
     }
 
     private func listDevices(_ request: HTTPServerRequest) -> HTTPServerResponse {
-        list(request, reading: DeviceCursor.init, or: "'after' must be what a link to the next page has") { cursor, limit in
+        ListPage.answer(
+            to: request, reading: DeviceCursor.init, or: "'after' must be what a link to the next page has"
+        ) { cursor, limit in
             let (page, next, count) = devicePage(
                 handle: request.queryValue("handle"), tag: request.queryValue("tag"), from: cursor ?? .start, limit: limit)
-            return (ReportWriter.json(devices: page), next?.text, count)
+            return ListPage(body: ReportWriter.json(devices: page), next: next?.text, count: count)
         }
     }
 
@@ -93,33 +90,10 @@ extension EmulatedHub {
     }
 
     private func listCalls(_ request: HTTPServerRequest) -> HTTPServerResponse {
-        list(request, reading: { Int($0) }, or: "'after' must be a whole number") { after, limit in
+        ListPage.answer(to: request, reading: { Int($0) }, or: "'after' must be a whole number") { after, limit in
             let (found, count) = messages.state.withLock { ($0.calls.page(after: after ?? 0, limit: limit), $0.calls.count) }
-            return (ReportWriter.json(calls: found.page), found.next.map(String.init), count)
+            return ListPage(body: ReportWriter.json(calls: found.page), next: found.next.map(String.init), count: count)
         }
-    }
-
-    /// A page of a list, behind the place that `after` names, with a link to the next one if there is one, and the number of all entries.
-    /// At most ``longestPage`` are asked of `page`.
-    private func list<Cursor>(
-        _ request: HTTPServerRequest, reading read: (String) -> Cursor?, or complaint: String,
-        page: (Cursor?, Int) -> (body: [UInt8], next: String?, count: Int)
-    ) -> HTTPServerResponse {
-        let limit = request.queryValue("limit").map { Int($0) } ?? Self.usualPage
-        guard let limit, limit >= 0 else { return .text("'limit' must be a whole number\n", status: 400) }
-        let after = request.queryValue("after")
-        let cursor = after.flatMap(read)
-        guard after == nil || cursor != nil else { return .text("\(complaint)\n", status: 400) }
-        let (body, next, count) = page(cursor, min(limit, Self.longestPage))
-        var response = HTTPServerResponse.json(body)
-        response.headers.append("X-Total-Count", value: String(count))
-        if let next, limit > 0 {
-            let kept = ["handle", "tag", "limit"].compactMap { name in
-                request.queryValue(name).map { "&\(name)=\(PercentEncoding.encoded($0))" }
-            }
-            response.headers.append("Link", value: "<\(request.path)?after=\(next)\(kept.joined())>; rel=\"next\"")
-        }
-        return response
     }
 
     private func scriptTelemetry(_ request: HTTPServerRequest, replacing: Bool) -> HTTPServerResponse {

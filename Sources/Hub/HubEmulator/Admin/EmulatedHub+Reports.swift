@@ -101,16 +101,8 @@ extension EmulatedHub {
 
     private static func report(_ piece: DeviceLog.Piece, registrations: [Registration]) -> DeviceReport {
         DeviceReport(
-            platform: piece.key.platform.format, handle: piece.handle, tags: registrations.flatMap(\.tags).eachOnce,
-            installations: registrations.compactMap(\.installationID).eachOnce, registrationCount: registrations.count,
+            platform: piece.key.platform.format, handle: piece.handle, tags: registrations.allTags,
+            installations: registrations.allInstallations, registrationCount: registrations.count,
             rungCount: piece.rungCount, rung: piece.rung, visibleCount: piece.visibleCount, areShown: piece.areShown)
-    }
-}
-
-extension [String] {
-    /// Every text once, where it is first.
-    fileprivate var eachOnce: [String] {
-        var seen: Set<String> = []
-        return filter { seen.insert($0).inserted }
     }
 }

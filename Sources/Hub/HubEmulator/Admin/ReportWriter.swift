@@ -1,6 +1,4 @@
 import HubServer
-import Basics
-import HTTPServing
 import PushModel
 
 /// Writes the emulator's own reports as JSON.
@@ -14,18 +12,18 @@ enum ReportWriter {
         }
     }
 
-    static func json(devices: [DeviceReport]) -> [UInt8] { line(of: devices.map(object)) }
+    static func json(devices: [DeviceReport]) -> [UInt8] { ReportJSON.line(of: devices.map(\.entry.json)) }
 
-    static func json(calls: [RecordedCall]) -> [UInt8] { line(of: calls.map(object)) }
+    static func json(calls: [RecordedCall]) -> [UInt8] { ReportJSON.line(of: calls.map(object)) }
 
     static func json(faults: [FaultScript.Entry]) -> [UInt8] {
         let objects = faults.map { JSONObject(["fault": $0.fault.text, "met": $0.metCount, "struck": $0.struckCount]) }
-        return line(of: objects)
+        return ReportJSON.line(of: objects)
     }
 
     static func json(telemetry: [TelemetryPlan.Entry]) -> [UInt8] {
         let objects = telemetry.map { JSONObject(["telemetry": $0.script.text, "met": $0.metCount, "struck": $0.struckCount]) }
-        return line(of: objects)
+        return ReportJSON.line(of: objects)
     }
 
     /// A line of the journal. The fingerprint stands for the device handle of a direct send.
@@ -38,28 +36,6 @@ enum ReportWriter {
         return object.bytes + [UInt8(ascii: "\n")]
     }
 
-    private static func object(_ device: DeviceReport) -> JSONObject {
-        let rung = device.rung.map(Self.object)
-        var object = JSONObject(["platform": device.platform, "handle": device.handle])
-        object.add("tags", array: device.tags.map(JSONObject.text))
-        object.add("installations", array: device.installations.map(JSONObject.text))
-        object.add(["registrations": device.registrationCount, "rung_count": device.rungCount])
-        object.add("rung", array: rung.map(\.bytes))
-        object.add("visible_count", value: device.visibleCount)
-        object.add("visible", array: zip(rung, device.areShown).filter(\.1).map(\.0.bytes))
-        return object
-    }
-
-    private static func object(_ ring: RingReport) -> JSONObject {
-        var object = JSONObject([
-            "notification_id": ring.notificationID, "call": ring.callID,
-            "time": Moment(milliseconds: ring.milliseconds).rfc3339, "format": ring.format, "template": ring.template,
-        ])
-        object.add("headers", raw: fields(ring.headers))
-        object.add("body", value: ring.body)
-        return object
-    }
-
     private static func object(_ call: RecordedCall) -> JSONObject {
         var object = JSONObject([
             "id": call.id, "time": Moment(milliseconds: call.at).rfc3339, "method": call.method, "path": call.target,
@@ -68,7 +44,7 @@ enum ReportWriter {
         ])
         add(outcomeOf: call, to: &object)
         object.add("client", value: call.client)
-        object.add("headers", raw: fields(call.headers))
+        object.add("headers", raw: ReportJSON.fields(call.headers))
         object.add("body", value: String(decoding: call.body, as: UTF8.self))
         return object
     }
@@ -79,22 +55,5 @@ enum ReportWriter {
             "rung": call.rungCount, "broken_rule": call.brokenRule, "fault": Nullable(text: call.fault),
             "collapse": Nullable(text: call.collapseKey),
         ])
-    }
-
-    /// An array, and the end of the line.
-    private static func line(of objects: [JSONObject]) -> [UInt8] {
-        var writer = ByteWriter()
-        writer.append("[")
-        writer.append(list: objects) { $0.append($1.bytes.span) }
-        writer.append("]\n")
-        return writer.bytes
-    }
-
-    /// Header fields as an object. A repeated name keeps its first value.
-    private static func fields(_ fields: HTTPFields) -> [UInt8] {
-        var seen: Set<String> = []
-        var object = JSONObject()
-        for field in fields.all where seen.insert(field.name.lowercased()).inserted { object.add(field.name, value: field.value) }
-        return object.bytes
     }
 }

@@ -2,14 +2,17 @@ import Basics
 import Crypto
 import HTTPServing
 
-/// Signs links to the emulator's blobs and checks them, in the manner of a storage account's shared access signatures.
+/// Signs links to a hub's blobs and checks them, in the manner of a storage account's shared access signatures.
 struct BlobAccess: Sendable {
     /// The lifetime of a link, in milliseconds: an hour.
     private static let lifetime: Int64 = 3_600_000
 
     private let key: [UInt8]
 
-    /// - Parameter seed: The seed of the key. Two hubs with the same seed accept each other's links.
+    /// - Parameter key: The key, 32 bytes. Hubs with one key accept each other's links.
+    init(key: [UInt8]) { self.key = key }
+
+    /// - Parameter seed: The seed of a key that is no secret. Two hubs with the same seed accept each other's links.
     init(seed: UInt64) {
         var random = HubIdentifiers(seed: ~seed)
         key = (0..<32).map { _ in UInt8.random(in: 0...255, using: &random) }

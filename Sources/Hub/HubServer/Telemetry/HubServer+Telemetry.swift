@@ -36,6 +36,7 @@ extension HubServer {
     /// - Parameters:
     ///   - request: The request, whose path begins with ``blobPath``.
     ///   - now: Milliseconds since 1970.
+    /// - Returns: The answer.
     package func blob(_ request: HTTPServerRequest, now: Int64) -> HTTPServerResponse {
         let parts = request.path.dropFirst(blobPath.count).split(separator: "/", maxSplits: 1).map(String.init)
         do throws(RefusedCall) {

@@ -28,8 +28,11 @@ struct FileSet: Sendable {
         (self.files, self.path) = (files, path)
     }
 
-    /// The name of the first file that is not there any more, or is another one.
-    var missing: String? { files.first { Self.facts(of: $0.path).map(Self.identity) != $0.identity }?.path }
+    /// The name of the first file that is not there any more, or is another one. Clients see it, so it has no folder.
+    var missing: String? {
+        files.first { Self.facts(of: $0.path).map(Self.identity) != $0.identity }
+            .map { $0.path.split(separator: "/").last.map(String.init) ?? "" }
+    }
 
     /// The bytes of the log.
     var logByteCount: Int64 { Self.length(of: Self.log(of: path)) }

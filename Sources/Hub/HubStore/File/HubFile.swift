@@ -10,6 +10,10 @@ package struct HubFileTerms: Sendable {
     package var readerCount = 4
     /// The memory for pages of the file, shared by all connections.
     package var cacheByteCount = 24 << 20
+    /// The time after which no change is added to a transaction.
+    package var batchTime = Duration.milliseconds(20)
+    /// Gets the number of changes in a transaction that lasts, and its duration, on the writer's thread. It must be quick.
+    package var observe: @Sendable (_ changeCount: Int, _ duration: Duration) -> Void = { _, _ in }
 
     package init(path: String, handleKey: [UInt8]? = nil) { (self.path, self.handleKey) = (path, handleKey) }
 }
@@ -33,23 +37,15 @@ package final class HubFile: Sendable {
     ///
     /// - Parameter terms: The file. Its folder exists.
     /// - Throws: Why it cannot be used. It is as it was then.
-    package convenience init(_ terms: HubFileTerms) throws(HubFileError) {
-        try self.init(terms, schema: .current, batchTime: .milliseconds(20))
-    }
+    package convenience init(_ terms: HubFileTerms) throws(HubFileError) { try self.init(terms, schema: .current) }
 
     /// Opens a file with the tables of a schema.
-    ///
-    /// - Parameters:
-    ///   - terms: The file.
-    ///   - schema: Its tables.
-    ///   - batchTime: The time after which no change is added to a transaction.
-    /// - Throws: As for the tables of a hub.
-    init(_ terms: HubFileTerms, schema: Schema, batchTime: Duration) throws(HubFileError) {
+    init(_ terms: HubFileTerms, schema: Schema) throws(HubFileError) {
         let lock = try HubFileLock(terms.path)
         let opening = try HubFileOpening(lock.path, key: terms.handleKey, schema: schema)
         // The writer looks for places all over the file, a reader goes through rows that are side by side.
         let half = terms.cacheByteCount / 2
-        writer = try HubWriter(try opening.writer(cacheByteCount: half), lock: lock, batchTime: batchTime)
+        writer = try HubWriter(try opening.writer(cacheByteCount: half), lock: lock, terms: terms)
         readers = try HubReaders(opening, count: max(1, terms.readerCount), cacheByteCount: half)
         (path, isSealed) = (lock.path, opening.seal.isSealing)
         writer.start()

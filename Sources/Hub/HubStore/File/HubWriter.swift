@@ -29,12 +29,13 @@ final class HubWriter: Sendable {
     /// The time after which no change is added to a transaction.
     private let batchTime: Duration
     private let queue = ChangeQueue()
+    private let observe: @Sendable (_ changeCount: Int, _ duration: Duration) -> Void
     private let thread = ServiceThread()
 
     /// A writer whose thread does not run yet. It lets go of the lock at its end.
-    init(_ connection: sending HubConnection, lock: HubFileLock, batchTime: Duration) throws(HubFileError) {
+    init(_ connection: sending HubConnection, lock: HubFileLock, terms: HubFileTerms) throws(HubFileError) {
         files = try FileSet(of: lock.path)
-        (self.lock, self.batchTime) = (lock, batchTime)
+        (self.lock, batchTime, observe) = (lock, terms.batchTime, terms.observe)
         self.connection = Mutex(connection)
     }
 
@@ -107,15 +108,16 @@ final class HubWriter: Sendable {
     /// Carries out the changes that wait in one transaction, and ends each.
     private func carryOut(_ duty: ChangeQueue.Duty) {
         var outcomes: [(change: WaitingChange, refusal: RefusedCall?)] = []
+        let start = MonotonicTime.now()
         let problem = connection.withLock { connection -> String? in
             guard let connection else { return "it is closed" }
-            if let path = files.missing { return "\(path) was removed or replaced" }
+            if let name = files.missing { return "\(name) was removed or replaced" }
             do throws(SQLiteError) {
                 guard duty == .changes else {
                     try connection.attempt()
                     return nil
                 }
-                let end = MonotonicTime.now().advanced(by: batchTime)
+                let end = start.advanced(by: batchTime)
                 try connection.database.write { () throws(SQLiteError) in
                     while outcomes.count < Self.batchLimit, let change = queue.next() {
                         outcomes.append((change, nil))
@@ -134,6 +136,7 @@ final class HubWriter: Sendable {
             for index in outcomes.indices { outcomes[index].refusal = HubConnection.refusal(problem) }
         }
         queue.noteEnd(problem: problem)
+        if problem == nil, !outcomes.isEmpty { observe(outcomes.count, .nanoseconds(MonotonicTime.now() - start)) }
         for (change, refusal) in outcomes { change.finish(refusal) }
     }
 

@@ -95,6 +95,8 @@ public enum LogEvent: String, Sendable, CaseIterable {
     case resultsLost = "results_lost"
     /// The file of answers to calls with keys cannot be used, or can again.
     case answerFile = "answer_file"
+    /// The file of a hub of one's own cannot be opened or written, or can again.
+    case hubFile = "hub_file"
     /// The time for which repeated publishes are found at the topics' present rate.
     case retryReach = "retry_reach"
     /// A health check changed its state.

@@ -1,4 +1,5 @@
 import Basics
+import EventLoop
 import ResultQuery
 import Webhooks
 import YAML
@@ -178,13 +179,9 @@ struct ReceiverReader {
 
     /// The sentence about a key that there is not.
     static func unknown(_ key: String, among known: [String]) -> String {
-        let hint = Spelling.nearest(to: key, among: known).map { "; did you mean \($0)?" } ?? ""
-        return "there is no key \(shown(key))\(hint)"
+        YAMLNode.unknown(key, among: known, shown: shown)
     }
 
     /// A key as it may be shown: what resembles no name may be a secret.
-    static func shown(_ key: String) -> String {
-        let isName = key.utf8.count <= 32 && key.utf8.allSatisfy { $0.isSmallLetter || $0 == UInt8(ascii: "_") }
-        return isName && !key.hasPrefix("whsec") ? "\"\(key)\"" : "of such a name"
-    }
+    static func shown(_ key: String) -> String { key.hasPrefix("whsec") ? "of such a name" : YAMLNode.shown(key) }
 }

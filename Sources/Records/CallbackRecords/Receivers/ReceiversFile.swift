@@ -16,6 +16,9 @@ public struct ReceiverSet: Sendable, Equatable {
     public init() {}
 }
 
+/// The faults of a file of receivers.
+public typealias ReceiversFault = PlacedFaults
+
 /// The file of receivers (page Callbacks): YAML, in which secrets stand, or the names of files that have them.
 public struct ReceiversFile: FileContent {
     /// A receiver as the file has it.

@@ -1,4 +1,5 @@
 import Basics
+import EventLoop
 import Webhooks
 import YAML
 
@@ -81,25 +82,5 @@ struct ReceiversReader {
 
     private mutating func note(_ entry: YAMLNode.Entry, saying sentence: String) {
         faults.append(.init(line: entry.mark.line, place: entry.key, sentence: sentence))
-    }
-}
-
-extension YAMLNode {
-    static let pathRule = "expected the path of a file, from / on"
-
-    /// The text of a scalar.
-    var text: String? { if case .scalar(let text, _) = value { text } else { nil } }
-
-    /// The texts of a list, or the only one.
-    var texts: [String]? {
-        guard case .sequence(let nodes) = value else { return text.map { [$0] } }
-        let texts = nodes.compactMap(\.text)
-        return texts.count == nodes.count ? texts : nil
-    }
-
-    /// The text of a path from the root on.
-    var path: String? {
-        guard let text, text.hasPrefix("/"), text.utf8.count <= 4096, !text.utf8.contains(0) else { return nil }
-        return text
     }
 }

@@ -3,7 +3,7 @@ import Glibc
 
 /// A text file that is written line by line, and takes its name only when it is whole.
 ///
-/// The first line is written last, because it has the totals of the others.
+/// A header is written last, because it has the totals of the other lines.
 package final class LineFile {
     private let path: String
     private let temporaryPath: String
@@ -38,11 +38,15 @@ package final class LineFile {
         pending.removeAll(keepingCapacity: true)
     }
 
-    /// Writes the whole file: first `header`, then the lines. After an error, or once the job is cancelled, there is no file.
-    package func finish(header: [UInt8], isCancelled: () -> Bool = { false }) throws(JobFailure) {
+    /// Writes the whole file: first `header` if there is one, then the lines. After an error, or once the job is cancelled, there is no file.
+    package func finish(header: [UInt8]? = nil, isCancelled: () -> Bool = { false }) throws(JobFailure) {
         flush()
         if let failure { throw failure }
         if isCancelled() { throw .cancelled }
+        guard let header else {
+            guard fsync(descriptor) == 0, rename(temporaryPath, path) == 0 else { throw Self.failure(path) }
+            return
+        }
         let wholePath = path + ".whole"
         let whole = open(wholePath, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
         guard whole >= 0 else { throw Self.failure(path) }
@@ -78,14 +82,16 @@ package final class LineReader {
     private let path: String
     private let descriptor: Int32
     private var chunk: [UInt8] = []
+    private let maximumByteCount: Int
     private var index = 0
     private var isAtEnd = false
     /// The place of `chunk` in the file.
     private var base: Int64 = 0
 
-    /// Opens the file.
-    package init(_ path: String) throws(JobFailure) {
+    /// Opens the file. Fails with `unreadableFile` at a line of more than `maximumByteCount`.
+    package init(_ path: String, maximumByteCount: Int = .max) throws(JobFailure) {
         self.path = path
+        self.maximumByteCount = maximumByteCount
         descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw Self.failure(path) }
     }
@@ -112,6 +118,9 @@ package final class LineReader {
                     chunk = []
                 }
                 return chunk.isEmpty ? nil : chunk
+            }
+            guard chunk.count <= maximumByteCount else {
+                throw .unreadableFile(path: path, reason: "a line has more than \(maximumByteCount) bytes")
             }
             try readMore()
         }

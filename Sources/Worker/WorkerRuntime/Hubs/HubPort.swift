@@ -17,7 +17,7 @@ final class HubPort {
     /// The limit of a call, in nanoseconds.
     let requestNanoseconds: Int64
     let connections: ConnectionPool
-    let metrics: HubMetrics
+    let metrics: HubMeter
     let health: HubHealth
     /// The member of a result that names it.
     let resultMember: ByteWriter
@@ -67,7 +67,7 @@ final class HubPort {
     init(
         _ number: Int, settings: WorkerConfiguration.Hub, of configuration: WorkerConfiguration, poller: Poller,
         now: MonotonicTime,
-        metrics: HubMetrics, health: HubHealth, generator: inout QuickRandom
+        metrics: HubMeter, health: HubHealth, generator: inout QuickRandom
     ) throws {
         self.number = number
         self.settings = settings

@@ -38,8 +38,8 @@ final class WorkerMetrics {
     }
 
     /// The metrics of a hub, of which the rate has a limit or not.
-    func ofHub(_ name: String, isRateLimited: Bool) -> HubMetrics {
-        HubMetrics(metrics, gauges: gauges.ofHub(name, isRateLimited: isRateLimited), loop: loop, tally: tally, hub: name)
+    func ofHub(_ name: String, isRateLimited: Bool) -> HubMeter {
+        HubMeter(metrics, gauges: gauges.ofHub(name, isRateLimited: isRateLimited), loop: loop, tally: tally, hub: name)
     }
 
     func rejected(_ code: ErrorCode, topic: String) {

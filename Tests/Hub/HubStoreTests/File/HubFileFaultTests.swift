@@ -89,8 +89,9 @@ import Testing
         try file.insert(1)
         let (path, other) = (stage.path + ending, stage.path("elsewhere"))
         #expect(rename(path, other) == 0)
-        #expect(expectUnavailable { () throws(RefusedCall) in try file.insert(2) }.contains("removed or replaced"))
-        #expect(file.problem?.contains("removed or replaced") == true)
+        let detail = expectUnavailable { () throws(RefusedCall) in try file.insert(2) }
+        #expect(detail.hasSuffix(": hub.db\(ending) was removed or replaced"))
+        #expect(file.problem == "hub.db\(ending) was removed or replaced")
         // Another file at its place does not count.
         #expect(FileManager.default.createFile(atPath: path, contents: nil))
         expectUnavailable { () throws(RefusedCall) in try file.insert(3) }

@@ -22,7 +22,9 @@ final class HubFileStage {
     func open(
         key: [UInt8]? = nil, schema: Schema = HubFileStage.schema, batchTime: Duration = .milliseconds(20)
     ) throws(HubFileError) -> HubFile {
-        try HubFile(HubFileTerms(path: path, handleKey: key), schema: schema, batchTime: batchTime)
+        var terms = HubFileTerms(path: path, handleKey: key)
+        terms.batchTime = batchTime
+        return try HubFile(terms, schema: schema)
     }
 
     /// Carries out statements on a connection of no hub.

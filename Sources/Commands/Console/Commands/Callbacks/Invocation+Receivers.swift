@@ -1,4 +1,5 @@
 import CallbackRecords
+import EventLoop
 import Settings
 import Webhooks
 

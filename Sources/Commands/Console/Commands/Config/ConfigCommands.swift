@@ -1,4 +1,5 @@
 import HubAuth
+import HubService
 import Observability
 import Settings
 
@@ -8,12 +9,15 @@ extension Command {
         examples: [
             "pushfan config check pushfan.yaml", "PUSHFAN_WORKER_MAX_IN_FLIGHT=128 pushfan config check",
             "pushfan config check --hub.request_timeout 10s", "pushfan config check --for worker",
+            "pushfan config check --for hub /etc/pushfan/hub.yaml",
         ],
         groups: [
             .selection([
                 FlagGroup.configFile,
                 Flag(
-                    "for", "PROGRAM", "Look for the files alone that it reads", choices: FileReader.allCases.map(\.rawValue)),
+                    "for", "PROGRAM", "Look for the files alone that it reads; for hub, FILE is the file of hubs",
+                    choices: FileReader.allCases.map(\.rawValue)),
+                Flag("hubs-file", "FILE", "Check this file of hubs, as --for hub FILE does"),
             ])
         ], readOn: "pushfan help settings", run: ConfigCommands.check)
 
@@ -32,11 +36,13 @@ extension Command {
 private enum ConfigCommands {
     static func check(_ invocation: Invocation) throws(CommandFailure) -> ExitCode {
         let file = invocation.arguments.operands.first
+        let reader = invocation.arguments.value("for").flatMap(FileReader.init(rawValue:))
+        let hubsFile = invocation.arguments.value("hubs-file")
+        if let file = hubsFile ?? (reader == .hub ? file : nil) { return try checkHubs(in: file, for: invocation) }
         if file != nil && invocation.arguments.configPath != nil {
             throw .usage("name the file once: as the argument or with --config")
         }
         let settings = try invocation.settings(configPath: file)
-        let reader = invocation.arguments.value("for").flatMap(FileReader.init(rawValue:))
         var problems = settings.fileProblems(of: reader).map(\.description)
         for hub in settings.allHubs {
             for warning in hubProblems(hub, &problems) { invocation.streams.note("note: \(warning)") }
@@ -48,6 +54,16 @@ private enum ConfigCommands {
         let named = file ?? invocation.arguments.configPath ?? invocation.surroundings.environment["PUSHFAN_CONFIG"]
         let subject = named.map { $0.isEmpty ? "the settings" : Sanitised.line($0) } ?? "the settings"
         try invocation.streams.out("\(subject): ok")
+        return .done
+    }
+
+    /// Checks a file of hubs, and the files of keys that it names.
+    private static func checkHubs(in file: String, for invocation: Invocation) throws(CommandFailure) -> ExitCode {
+        _ = try invocation.settings()
+        for hub in try HubArguments.hubs(inFile: file).hubs where hub.handleKeyFile == nil {
+            invocation.streams.note("note: the hub \(hub.name) keeps handles of devices in plain text; it has no handle_key_file")
+        }
+        try invocation.streams.out("\(Sanitised.line(file)): ok")
         return .done
     }
 

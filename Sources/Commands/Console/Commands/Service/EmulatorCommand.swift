@@ -99,7 +99,7 @@ enum EmulatorCommand {
         configuration.journalFile = arguments.value("journal")
         configuration.checksHost = arguments.has("check-host")
         configuration.seed = try arguments.integer("seed", in: 0...Int.max).map(UInt64.init)
-        configuration.policies = try policies(arguments, settings)
+        configuration.policies = try invocation.hubPolicies(settings, else: HubEmulatorConfiguration.defaultPolicy)
         configuration.faults = try lines("fault", arguments) { try Fault(parsing: $0) }
         configuration.telemetry = try lines("telemetry", arguments) { try TelemetryScript(parsing: $0) }
         return configuration
@@ -122,42 +122,6 @@ enum EmulatorCommand {
         case (nil, nil): return arguments.has("tls") ? .selfSigned : .off
         default: throw .usage("--cert and --key belong together")
         }
-    }
-
-    /// The key of the connection string first, because its policy is the one that is printed.
-    private static func policies(
-        _ arguments: Arguments, _ settings: Settings
-    ) throws(CommandFailure) -> [HubPolicy] {
-        var policies = [HubEmulatorConfiguration.defaultPolicy]
-        if let text = settings.hub.connectionString {
-            policies = [try policy(text.secret)]
-        }
-        for text in arguments.values("policy") {
-            guard let policy = HubPolicy(parsing: text) else {
-                throw .usage("--policy: expected NAME=KEY or NAME=KEY:Listen,Send,Manage")
-            }
-            policies.append(policy)
-        }
-        return policies
-    }
-
-    /// The name and key of a connection string. The reader of connection strings keeps keys to itself.
-    private static func policy(_ connectionString: String) throws(CommandFailure) -> HubPolicy {
-        let name: String
-        do throws(HubAuthError) {
-            name = try ConnectionString(parsing: connectionString).credential.policy
-        } catch {
-            throw CommandFailure(.configuration, "hub.connection_string: \(error)")
-        }
-        for field in connectionString.split(separator: ";") {
-            guard let equals = field.firstIndex(of: "=") else { continue }
-            let key = field[..<equals].lowercased().filter { $0 != " " }
-            if key == "sharedaccesskey" {
-                let value = field[field.index(after: equals)...].drop { $0 == " " }
-                return HubPolicy(name: name, key: String(value), rights: .all)
-            }
-        }
-        throw CommandFailure(.configuration, "hub.connection_string has no SharedAccessKey")
     }
 
     private static func failure(_ error: HubEmulatorError) -> CommandFailure {

@@ -4,7 +4,7 @@ import Observability
 import PushModel
 
 /// The metrics of one hub, with the series that every request touches looked up once.
-final class HubMetrics {
+final class HubMeter {
     private let metrics: PushfanMetrics
     private let tally: LoopTally
     /// The calls of this loop that were answered, or failed.

@@ -1,0 +1,31 @@
+import FanOut
+import HubServer
+import HubStore
+import Settings
+
+/// The command `hub erase`.
+enum EraseCommand {
+    static func run(_ invocation: Invocation) throws(CommandFailure) -> ExitCode {
+        guard let user = invocation.arguments.value("user") else { throw .usage("which user? give the name with --user") }
+        let text = try invocation.settings().hub.userTag
+        let pattern: UserTag.Pattern
+        do throws(UserTag.Pattern.Problem) { pattern = try UserTag.Pattern(text) } catch {
+            throw CommandFailure(.configuration, "hub.user_tag: \(error)")
+        }
+        let hub = try ChosenHub.one(invocation)
+        let file = try hub.open()
+        // The end writes the log of changes into the file, and removes it.
+        defer { file.close() }
+        let tag = pattern.tag(of: user)
+        var removal = UserRemoval(ofTags: [tag.text, "$UserId:{\(tag.form)}"])
+        do throws(RefusedCall) { try removal.run(on: FileDevices(file)) } catch { throw CommandFailure(error) }
+        var table = Table(["FILE", .number("INSTALLATIONS"), .number("REGISTRATIONS")])
+        table.add([
+            "file": hub.path, "installations": removal.installationCount, "registrations": removal.registrationCount,
+        ])
+        try invocation.out(table)
+        let isFound = removal.installationCount + removal.registrationCount > 0
+        if !isFound { invocation.streams.note("the user has no device in it") }
+        return isFound ? .done : .nothingMatched
+    }
+}

@@ -1,0 +1,64 @@
+package import HubServer
+
+/// The hubs of a process, and how they are served.
+package struct HubsConfiguration: Sendable, Equatable {
+    /// The files of a certificate, as PEM.
+    package struct TLS: Sendable, Equatable {
+        package var certificateFile: String
+        package var keyFile: String
+
+        package init(certificateFile: String, keyFile: String) {
+            (self.certificateFile, self.keyFile) = (certificateFile, keyFile)
+        }
+    }
+
+    /// One hub.
+    package struct Hub: Sendable, Equatable {
+        /// The first segment of its paths.
+        package var name: String
+        /// The path of its file.
+        package var state: String
+        /// The policies whose keys may sign. Two of one name are one policy while its keys are replaced. Without any, one is made and kept
+        /// in the file.
+        package var policies: [HubPolicy] = []
+        package var tier = HubTier.standard
+        /// True if a token's audience must name the host of the request.
+        package var checksHost = false
+        /// The file of the key that encrypts handles. Nil leaves them plain.
+        package var handleKeyFile: String?
+        /// The time for which the telemetry of a notification is kept after its end.
+        package var telemetryRetention = Duration.seconds(30 * 86_400)
+        /// The time after which no push service is asked any more.
+        package var messageLifetime = Duration.seconds(86_400)
+        /// The file that gets a line for each recorded push.
+        package var recordFile: String?
+
+        package init(name: String, state: String) { (self.name, self.state) = (name, state) }
+    }
+
+    /// The address to listen on. Port 0 takes a free port.
+    package var listen = "127.0.0.1:8800"
+    /// The certificate to serve with. Nil serves plain HTTP.
+    package var tls: TLS?
+    /// The address of probes and metrics. Nil for none of its own.
+    package var probes: String?
+    /// Threads that serve, 1 to 64.
+    package var threadCount = 16
+    /// True if `X-Forwarded-Proto` decides the scheme of links.
+    package var trustsForwardedProto = false
+    package var hubs: [Hub]
+    /// The files that were read for it. A change of any is one of the settings.
+    package var files: [String] = []
+
+    package init(hubs: [Hub] = []) { self.hubs = hubs }
+
+    /// The most hubs of a process.
+    package static let maximumHubCount = 100
+    /// The names that no hub may have, since they are paths beside the hubs.
+    private static let reservedNames = [
+        "blobs", "calls", "devices", "faults", "feedback", "livez", "metrics", "readyz", "startupz", "storage", "telemetry",
+    ]
+
+    /// True if a hub of this name could not be told from a path beside the hubs.
+    package static func isReserved(_ name: String) -> Bool { reservedNames.contains(name.lowercased()) }
+}

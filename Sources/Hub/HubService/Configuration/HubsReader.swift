@@ -1,0 +1,104 @@
+import Basics
+import EventLoop
+import HTTPServing
+import YAML
+
+/// Reads the YAML of a file of hubs, and gathers all of its faults.
+struct HubsReader {
+    static let byteLimit = 1 << 20
+    private static let keys = ["listen", "tls", "probes", "threads", "trust_forwarded_proto", "hubs"]
+    private static let tlsKeys = ["certificate_file", "key_file"]
+
+    private var configuration = HubsConfiguration()
+    private var faults: [HubsFault.Item] = []
+    /// The line of each name and of each state.
+    private var lines: [String: Int] = [:]
+
+    /// Reads a file.
+    mutating func read(_ bytes: [UInt8]) throws(HubsFault) -> HubsConfiguration {
+        let root: YAMLNode
+        do throws(YAMLError) {
+            root = try YAMLReader.read(bytes, byteLimit: Self.byteLimit, showing: YAMLNode.shown)
+        } catch {
+            throw HubsFault(error.message, line: error.mark.line)
+        }
+        guard case .mapping(let entries) = root.value else { throw HubsFault("expected keys such as hubs", line: root.mark.line) }
+        for entry in entries { readCommon(entry) }
+        if !entries.contains(where: { $0.key == "hubs" }) {
+            faults.append(.init(line: nil, place: nil, sentence: "the key hubs is missing"))
+        }
+        guard faults.isEmpty else { throw HubsFault(faults.sorted { $0.line ?? 0 < $1.line ?? 0 }) }
+        return configuration
+    }
+
+    private mutating func readCommon(_ entry: YAMLNode.Entry) {
+        switch entry.key {
+        case "hubs": readHubs(entry)
+        case _ where Self.keys.contains(entry.key) && entry.node.isAbsent: note(entry, saying: "there is no value")
+        case "listen": configuration.listen = address(entry) ?? configuration.listen
+        case "probes": configuration.probes = address(entry)
+        case "tls": readTLS(entry)
+        case "threads":
+            guard let count = entry.node.text.flatMap({ Int($0) }), (1...64).contains(count) else {
+                return note(entry, saying: "expected 1 to 64 threads")
+            }
+            configuration.threadCount = count
+        case "trust_forwarded_proto":
+            guard let isTrusted = entry.node.text.flatMap({ Bool($0) }) else { return note(entry, saying: HubReader.switchRule) }
+            configuration.trustsForwardedProto = isTrusted
+        default: note(entry, saying: YAMLNode.unknown(entry.key, among: Self.keys), isNamed: false)
+        }
+    }
+
+    private mutating func address(_ entry: YAMLNode.Entry) -> String? {
+        guard let text = entry.node.text, HTTPServerConfiguration.host(of: text) != nil else {
+            note(entry, saying: "expected HOST:PORT, IPv6 in brackets")
+            return nil
+        }
+        return text
+    }
+
+    private mutating func readTLS(_ entry: YAMLNode.Entry) {
+        guard case .mapping(let parts) = entry.node.value else {
+            return note(entry, saying: "expected the keys \(Self.tlsKeys.joined(separator: " and "))")
+        }
+        for part in parts where !Self.tlsKeys.contains(part.key) {
+            note(part, saying: YAMLNode.unknown(part.key, among: Self.tlsKeys), isNamed: false)
+        }
+        let paths = Self.tlsKeys.map { key in parts.first { $0.key == key }?.node.path }
+        guard let certificate = paths[0], let key = paths[1] else {
+            return note(entry, saying: "expected a certificate_file and a key_file, each a path from / on")
+        }
+        configuration.tls = .init(certificateFile: certificate, keyFile: key)
+        configuration.files += [certificate, key]
+    }
+
+    private mutating func readHubs(_ entry: YAMLNode.Entry) {
+        guard case .sequence(let nodes) = entry.node.value, (1...HubsConfiguration.maximumHubCount).contains(nodes.count) else {
+            return note(entry, saying: "expected a list of 1 to \(HubsConfiguration.maximumHubCount) hubs")
+        }
+        for node in nodes {
+            var reader = HubReader(node)
+            let hub = reader.read()
+            faults += reader.faults
+            configuration.files += reader.files
+            guard let hub else { continue }
+            let line = node.mark.line
+            // Names are compared without regard to case, as in paths of requests.
+            for (key, word) in [("name \(hub.name.lowercased())", "name"), ("state \(Self.folded(hub.state))", "state")] {
+                guard let former = lines.updateValue(line, forKey: key) else { continue }
+                faults.append(.init(line: line, place: hub.name, sentence: "the hub in line \(former) has this \(word) already"))
+            }
+            configuration.hubs.append(hub)
+        }
+    }
+
+    /// A path without empty segments and `.`, so that two spellings of one file are found.
+    private static func folded(_ path: String) -> String {
+        path.split(separator: "/").filter { $0 != "." }.joined(separator: "/")
+    }
+
+    private mutating func note(_ entry: YAMLNode.Entry, saying sentence: String, isNamed: Bool = true) {
+        faults.append(.init(line: entry.mark.line, place: isNamed ? entry.key : nil, sentence: sentence))
+    }
+}
