@@ -50,7 +50,7 @@ package final class HubDispatcher: MessageStore {
     /// Starts the thread, once. It begins with what the journal has.
     package func start() {
         guard !hasStarted.exchange(true, ordering: .acquiringAndReleasing) else { return }
-        thread.start(named: "hub-walk") { [inbox, journal, devices, services, clock, observe, weak self] in
+        thread.start(named: "pushfan-walk") { [inbox, journal, devices, services, clock, observe, weak self] in
             let walker = Walker(journal: journal, devices: devices, services: services, inbox: inbox, observe: observe)
             var wake = MonotonicTime.past
             while let terms = self?.terms {

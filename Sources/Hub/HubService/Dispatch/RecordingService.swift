@@ -1,4 +1,5 @@
 import Basics
+import Dispatch
 package import HubServer
 import Synchronization
 
@@ -23,6 +24,10 @@ package final class RecordingService: PushService {
         var totalCount = 0
     }
 
+    /// The most pushes that are recorded on the thread of the call. More of them leave it to read on meanwhile.
+    private static let smallCount = 64
+
+    private let queue = DispatchQueue(label: "pushfan-record")
     private let capacity: Int
     private let maximumByteCount: Int
     private let file: PushRecordFile?
@@ -47,6 +52,11 @@ package final class RecordingService: PushService {
     package func push(
         _ deliveries: [Delivery], of message: PushedMessage, done: @escaping @Sendable ([PushOutcome]) -> Void
     ) {
+        guard deliveries.count > Self.smallCount else { return record(deliveries, of: message, done: done) }
+        queue.async { [self] in record(deliveries, of: message, done: done) }
+    }
+
+    private func record(_ deliveries: [Delivery], of message: PushedMessage, done: @Sendable ([PushOutcome]) -> Void) {
         let now = clock()
         let pushes = deliveries.map {
             RecordedPush(id: $0.pushID(of: message.id), message: message, at: now, delivery: $0)

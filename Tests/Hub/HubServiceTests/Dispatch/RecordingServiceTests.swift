@@ -1,3 +1,4 @@
+import Dispatch
 import FanOut
 import Foundation
 import Testing
@@ -26,6 +27,20 @@ struct RecordingServiceTests {
         #expect(service.totalCount == 4)
         service.forget([DeviceKey(platform: .fcmv1, handle: "c")])
         #expect(service.pushes.map(\.delivery.handle) == ["b", "d"])
+    }
+
+    @Test("records many pushes beside the thread that hands them over, in their order")
+    func manyPushes() throws {
+        let service = RecordingService(clock: { 0 })
+        let ended = DispatchSemaphore(value: 0)
+        let handles = (0..<500).map { "h\($0)" }
+        for part in [handles[..<200], handles[200...]] {
+            service.push(try deliveries(Array(part)), of: message) { outcomes in
+                if outcomes.count == part.count { ended.signal() }
+            }
+        }
+        for _ in 0..<2 { #expect(ended.wait(timeout: .now() + 60) == .success) }
+        #expect(service.pushes.map(\.delivery.handle) == handles)
     }
 
     @Test("keeps the newest up to a number of bytes")
