@@ -48,7 +48,7 @@ extension HubServer {
                 return HTTPServerResponse(status: 202)
             default:
                 guard let file = try jobs.file(path) else { return Self.noBlob(404) }
-                return try Self.content(of: file, for: request)
+                return try content(of: file, for: request)
             }
         } catch {
             return Self.noBlob(error.answer.status)
@@ -57,9 +57,9 @@ extension HubServer {
 
     /// A file, or its requested part, of which a long one is cut (RFC 9110, section 15.3.7). A file that is too long for one answer is
     /// asked for in parts: the answer says how long it is.
-    private static func content(of file: any JobFile, for request: HTTPServerRequest) throws(RefusedCall) -> HTTPServerResponse {
+    private func content(of file: any JobFile, for request: HTTPServerRequest) throws(RefusedCall) -> HTTPServerResponse {
         let length = file.byteCount
-        guard length > JobStorage.answerByteCount else { return content(try file.bytes(from: 0, count: length), for: request) }
+        guard length > jobs.answerByteCount else { return Self.content(try file.bytes(from: 0, count: length), for: request) }
         let range = request.headers["Range"].flatMap { $0.hasPrefix("bytes=") ? $0.dropFirst("bytes=".count) : nil }
         let words = range?.split(separator: "-", omittingEmptySubsequences: false) ?? []
         guard let start = words.first.flatMap({ Int($0) }), start >= 0, start < length else {
@@ -67,7 +67,7 @@ extension HubServer {
         }
         let last = words.count == 2 ? Int(words[1]) ?? .max : .max
         guard last >= start else { return HTTPServerResponse(status: 416, headers: ["Content-Range": "bytes */\(length)"]) }
-        let part = try file.bytes(from: start, count: min(last - start, JobStorage.answerByteCount - 1) + 1)
+        let part = try file.bytes(from: start, count: min(last - start, jobs.answerByteCount - 1) + 1)
         return HTTPServerResponse(
             status: 206,
             headers: [

@@ -35,7 +35,7 @@ struct InstallationPart {
             former
             ?? Installation(
                 id: installationID, platform: registration.platform,
-                target: InstallationTarget(pushChannel: tile == nil ? registration.channel : ""))
+                target: InstallationTarget(pushChannel: tile == nil ? channel : ""))
         guard installation.platform == registration.platform, add(to: &installation) else { return nil }
         // A tile that comes before its device waits as a registration of its own.
         guard !installation.target.pushChannel.isEmpty else { return nil }
@@ -49,12 +49,12 @@ struct InstallationPart {
         let before = try formerRegistrations(of: registrations, on: book)
         for index in registrations.indices {
             registrations[index].writtenAt = now
-            guard let same = before.first(where: { Self.areAlike($0, registrations[index]) }) else { continue }
+            guard let same = before.first(where: { Self.isAlike($0, to: registrations[index]) }) else { continue }
             registrations[index].id = same.id
             registrations[index].etag = same.etag + 1
         }
         try book.write(installation, as: registrations)
-        return registrations.first { Self.areAlike($0, registration) }
+        return registrations.first { Self.isAlike($0, to: registration) }
     }
 
     /// Puts the part into an installation. Returns false if that has another handle there.
@@ -63,13 +63,13 @@ struct InstallationPart {
         if let place = installation.secondaryTiles.firstIndex(where: { $0.name == tile }) {
             return add(to: &installation.secondaryTiles[place].target)
         }
-        var target = InstallationTarget(pushChannel: registration.channel)
+        var target = InstallationTarget(pushChannel: channel)
         defer { installation.secondaryTiles.append((tile, target)) }
         return add(to: &target)
     }
 
     private func add(to target: inout InstallationTarget) -> Bool {
-        guard device(of: target.pushChannel) == device(of: registration.channel) else { return false }
+        guard device(of: target.pushChannel) == device(of: channel) else { return false }
         if var template {
             template.tags.removeAll(where: target.tags.contains)
             target.templates.removeAll { $0.name == template.name }
@@ -92,13 +92,19 @@ struct InstallationPart {
         return former
     }
 
+    /// The handle as an installation has it.
+    private var channel: String {
+        let user = registration.platform == .baidu ? registration.extras["BaiduUserId"] : nil
+        return user.map { "\($0)-\(registration.handle)" } ?? registration.channel
+    }
+
     private var tile: String? { registration.extras["SecondaryTileName"] }
 
     private func device(of channel: String) -> DeviceKey {
         DeviceKey(platform: registration.platform, handle: Registration.normalized(channel, on: registration.platform))
     }
 
-    private static func areAlike(_ left: Registration, _ right: Registration) -> Bool {
+    private static func isAlike(_ left: Registration, to right: Registration) -> Bool {
         left.template?.name == right.template?.name
             && left.extras["SecondaryTileName"] == right.extras["SecondaryTileName"]
     }

@@ -5,6 +5,9 @@ import HTTPServing
 ///
 /// Any thread may call. A store that cannot answer refuses with 503.
 package protocol JobStore: Sendable {
+    /// Bytes of a file in one answer. Clients ask for more in ranges.
+    var answerByteCount: Int { get }
+
     /// Keeps a job, in place of the one with the same id.
     func keep(_ job: HubJob) throws(RefusedCall)
 
@@ -52,9 +55,6 @@ package protocol JobFileDraft: AnyObject {
 package enum JobStorage {
     /// The beginning of the paths.
     package static let path = "/storage/"
-    /// Bytes of a file that are answered at a time. More are asked for in ranges.
-    package static let answerByteCount = 32 << 20
-
     /// The path in the storage account that a URI names, or nil if it is elsewhere. `host` is what the client calls the hub.
     package static func path(of uri: String, host: String?) -> String? {
         guard let start = uri.firstRange(of: "://")?.upperBound, let host else { return nil }

@@ -46,6 +46,9 @@ package final class MemoryJobs: JobStore {
     /// Bytes of the files together.
     private static let byteCapacity = 256 << 20
 
+    /// No limit: the bytes are in memory as it is.
+    package var answerByteCount: Int { .max }
+
     /// Protects all of it. Nothing else is locked while it is held.
     private let state = Mutex(State())
 

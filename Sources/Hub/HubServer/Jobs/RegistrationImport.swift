@@ -5,7 +5,7 @@ package struct RegistrationImport: Sendable {
     /// A line that was read.
     package struct Line: Sendable {
         package let number: Int
-        /// What it says, or the reason for which it says nothing.
+        /// Its content, or the reason for which it has none.
         fileprivate let content: Result<Content, RefusedCall>
 
         /// The reason for which it cannot be carried out, whatever devices there are.
@@ -20,7 +20,7 @@ package struct RegistrationImport: Sendable {
         var expirationTime: String?
     }
 
-    /// What became of a line.
+    /// The outcome of a line.
     package struct Outcome: Sendable {
         package let number: Int
         /// The registration as it is then, or as it was. Or the reason for which nothing changed.

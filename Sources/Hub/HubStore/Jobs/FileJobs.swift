@@ -12,6 +12,9 @@ package final class FileJobs: JobStore {
     /// Milliseconds for which a file is kept: 7 days.
     private static let lifetime: Int64 = 7 * 86_400_000
 
+    /// Bytes of a file in one answer.
+    package let answerByteCount = 16 << 20
+
     private let file: HubFile
     private let folder: JobFolder
     private let byteCapacity: Int64
@@ -38,7 +41,7 @@ package final class FileJobs: JobStore {
         }
         if let names = try? names() { folder.removeAll(without: names) }
         try? forgetOld()
-        queue.start()
+        queue.start { [weak self] in try? self?.forgetOld() }
     }
 
     deinit { queue.close() }

@@ -104,7 +104,9 @@ private final class SealedFile: JobFile {
         var count = 0
         while count < bytes.count {
             let place = off_t(block * storedByteCount + count)
-            let more = bytes.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress.map { $0 + count }, $0.count - count, place) }
+            let more = bytes.withUnsafeMutableBytes {
+                pread(descriptor, $0.baseAddress.map { $0 + count }, $0.count - count, place)
+            }
             if more < 0, errno == EINTR { continue }
             guard more >= 0 else { throw .file("read", code: errno) }
             guard more > 0 else { break }

@@ -10,20 +10,28 @@ final class JobQueue: Sendable {
         var isClosed = false
     }
 
+    /// The time without news after which the thread looks after the files.
+    private static let pause = DispatchTimeInterval.seconds(3600)
+
     /// Protects the work that waits. Nothing else is locked while it is held.
     private let state = Mutex(State())
     /// Counts what the thread has not looked at yet.
     private let news = DispatchSemaphore(value: 0)
     private let thread = ServiceThread()
 
-    /// True once nothing more is to be done.
+    /// True once it begins nothing more.
     var isClosed: Bool { state.withLock { $0.isClosed } }
 
     /// Starts the thread, which holds `self` until it is closed.
-    func start() {
+    ///
+    /// - Parameter care: Called every hour without news, on the thread.
+    func start(withoutNews care: @escaping @Sendable () -> Void) {
         thread.start(named: "pushfan-jobs") { [self] in
             while true {
-                news.wait()
+                guard news.wait(timeout: .now() + Self.pause) == .success else {
+                    care()
+                    continue
+                }
                 let (work, isClosed) = state.withLock { ($0.isClosed ? nil : $0.waiting.popFirst(), $0.isClosed) }
                 if isClosed { return }
                 work?()

@@ -15,7 +15,7 @@ struct FeedbackRows {
 
     /// The bytes from which on a blob gets no more, and another of its day begins.
     static let fullByteCount: Int64 = 4 << 20
-    /// The most refused devices of a notification that are told at once.
+    /// The most refused devices of a notification in one answer.
     private static let maximumCount: Int64 = 10_000
 
     let connection: HubConnection

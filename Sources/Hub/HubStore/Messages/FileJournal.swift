@@ -52,11 +52,11 @@ package final class FileJournal: MessageJournal {
             }
             return found
         }
-        return try found.contains(where: \.isWithoutEnd) ? ended(found) : found
+        return try found.contains(where: \.isWithoutEnd) ? noteEnd(of: found) : found
     }
 
     /// Notes the devices that there are now as those of scheduled notifications whose time has come.
-    private func ended(_ messages: [JournaledMessage]) throws(RefusedCall) -> [JournaledMessage] {
+    private func noteEnd(of messages: [JournaledMessage]) throws(RefusedCall) -> [JournaledMessage] {
         let end = try file.change { (connection) throws(RefusedCall) in
             let end = try FileBook(connection).end()
             for message in messages where message.isWithoutEnd {

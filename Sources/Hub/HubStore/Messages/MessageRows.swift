@@ -10,7 +10,12 @@ struct MessageRows {
         case everyone, tags, handles
 
         init(_ audience: Notification.Audience) {
-            self = switch audience { case .everyone: .everyone case .tags: .tags case .handles: .handles }
+            self =
+                switch audience {
+                case .everyone: .everyone
+                case .tags: .tags
+                case .handles: .handles
+                }
         }
     }
 
@@ -19,7 +24,12 @@ struct MessageRows {
         case completed, noTarget, abandoned, canceled
 
         init(_ ending: WalkStep.Ending) {
-            self = switch ending { case .completed: .completed case .noTarget: .noTarget case .abandoned: .abandoned }
+            self =
+                switch ending {
+                case .completed: .completed
+                case .noTarget: .noTarget
+                case .abandoned: .abandoned
+                }
         }
 
         var state: String {
@@ -107,7 +117,8 @@ struct MessageRows {
     /// Takes a step in, if its notification is not at its end. Returns false otherwise.
     func add(_ step: WalkStep) throws(RefusedCall) -> Bool {
         let found = try connection.row(
-            "SELECT number FROM message WHERE number = ? AND ended IS NULL", with: [.number(step.message)]) { _ in true }
+            "SELECT number FROM message WHERE number = ? AND ended IS NULL", with: [.number(step.message)]
+        ) { _ in true }
         guard found ?? false else { return false }
         try connection.run(
             """

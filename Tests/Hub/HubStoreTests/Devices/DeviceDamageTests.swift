@@ -1,5 +1,4 @@
 import FanOut
-import SQLite
 import Testing
 
 @testable import HubServer
@@ -22,9 +21,7 @@ struct DeviceDamageTests {
             registration.template = Registration.Template(name: nil, text: "{}", body: try InstallationReader.compiled("{}"))
             try book.write(registration)
         }
-        try file.file.change { (connection) throws(RefusedCall) in
-            try connection.storing { () throws(SQLiteError) in try connection.database.execute(damage) }
-        }
+        try file.file.change { (connection) throws(RefusedCall) in try connection.execute(damage) }
         let statuses = [
             status(of: file) { (book) throws(RefusedCall) in _ = try book.page(of: .all, from: 0, limit: 1) },
             status(of: file) { (book) throws(RefusedCall) in _ = try book.devices(of: audience, after: nil, limit: 1) },
@@ -44,9 +41,7 @@ struct DeviceDamageTests {
             let installation = Installation(id: "i", platform: .fcmv1, target: target)
             try book.write(installation, as: installation.registrations { "1-1-1" })
         }
-        try file.file.change { (connection) throws(RefusedCall) in
-            try connection.storing { () throws(SQLiteError) in try connection.database.execute(damage) }
-        }
+        try file.file.change { (connection) throws(RefusedCall) in try connection.execute(damage) }
         #expect(status(of: file) { (book) throws(RefusedCall) in _ = try book.installation("i") } == 503)
     }
 
@@ -56,9 +51,7 @@ struct DeviceDamageTests {
     func aTallyThatCannotBeIsRefusedWith503(_ damage: String) throws {
         let file = try DeviceFile()
         try file.file.change { (connection) throws(RefusedCall) in
-            try connection.storing { () throws(SQLiteError) in
-                try connection.database.execute("UPDATE device_tally SET " + damage)
-            }
+            try connection.execute("UPDATE device_tally SET " + damage)
         }
         #expect(throws: RefusedCall.self) {
             try file.devices.change { (book) throws(RefusedCall) in
@@ -76,9 +69,7 @@ struct DeviceDamageTests {
         }
         // The greatest number of all has none behind it.
         let damage = "INSERT INTO tagged SELECT tag, device, 9223372036854775807 FROM tagged"
-        try file.file.change { (connection) throws(RefusedCall) in
-            try connection.storing { () throws(SQLiteError) in try connection.database.execute(damage) }
-        }
+        try file.file.change { (connection) throws(RefusedCall) in try connection.execute(damage) }
         let found = try [HubPlatform.fcmv1, nil].map { platform in
             let audience = DeviceAudience(expression: expression, platform: platform, now: 0)
             return try file.devices.read { (book) throws(RefusedCall) in

@@ -1,31 +1,26 @@
 import Foundation
 import HubServer
+import TestSupport
 
 @testable import HubStore
 
 /// A hub's file in a folder of its own, which goes with it.
 final class DeviceFile {
-    private static let key = [UInt8](0..<32)
-
-    private let folder: URL
+    private let folder: TemporaryFolder
     private let handleKey: [UInt8]?
     private(set) var file: HubFile
 
     /// Makes an empty file, whose handles are sealed or plain.
     init(isSealed: Bool = false) throws {
-        folder = FileManager.default.temporaryDirectory.appendingPathComponent("hub-devices-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        handleKey = isSealed ? Self.key : nil
+        folder = try TemporaryFolder()
+        handleKey = isSealed ? [UInt8](0..<32) : nil
         file = try Self.open(folder, key: handleKey)
     }
 
-    deinit {
-        file.close()
-        try? FileManager.default.removeItem(at: folder)
-    }
+    deinit { file.close() }
 
-    private static func open(_ folder: URL, key: [UInt8]?) throws -> HubFile {
-        var terms = HubFileTerms(path: folder.appendingPathComponent("hub.db").path, handleKey: key)
+    private static func open(_ folder: TemporaryFolder, key: [UInt8]?) throws -> HubFile {
+        var terms = HubFileTerms(path: folder.path("hub.db"), handleKey: key)
         terms.readerCount = 1
         return try HubFile(terms)
     }
@@ -38,16 +33,14 @@ final class DeviceFile {
         file = try Self.open(folder, key: handleKey)
     }
 
-    /// What a check finds wrong.
+    /// The faults that a check finds.
     func problems() throws -> [String] { try HubFile.check(path: file.path, handleKey: handleKey).problems }
 
     /// All bytes that belong to the file, once it is closed.
     func closedBytes() throws -> Data {
         file.close()
-        var bytes = Data()
-        for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) {
-            bytes += try Data(contentsOf: folder.appendingPathComponent(name))
+        return try FileManager.default.contentsOfDirectory(atPath: folder.path("")).reduce(into: Data()) { bytes, name in
+            bytes += try Data(contentsOf: URL(fileURLWithPath: folder.path(name)))
         }
-        return bytes
     }
 }

@@ -66,6 +66,19 @@ struct DeviceModelTests {
         try pair.compare("the next number") { (book) throws(RefusedCall) in "\(try book.end())" }
     }
 
+    @Test func aRefusedChangeLeavesNothingBehind() throws {
+        let file = try DeviceFile()
+        #expect(throws: RefusedCall.self) {
+            try file.devices.change { (book) throws(RefusedCall) in
+                try book.write(Registration(id: "1-1-1", platform: .fcmv1, handle: "handle", tags: ["a"]))
+                throw .invalid("not like this")
+            }
+        }
+        #expect(try file.devices.read { (book) throws(RefusedCall) in try book.registration("1-1-1")?.id } == nil)
+        #expect(try file.devices.counts() == DeviceCounts(devices: 0, registrations: 0, installations: 0))
+        #expect(try file.problems() == [])
+    }
+
     // MARK: - Changes
 
     private func change(_ pair: Pair, by draw: inout DeviceDraw) throws {

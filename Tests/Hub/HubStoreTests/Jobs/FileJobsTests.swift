@@ -40,7 +40,8 @@ struct FileJobsTests {
         var done = HubJob(id: "a", kind: .create, outputContainer: "http://h/o?sig=x", importFile: "http://h/i", createdAt: 5)
         (done.status, done.outputName, done.failedName) = (.completed, "o/Output.txt", "o/Failed.txt")
         let begun = HubJob(id: "b", kind: .export, outputContainer: "http://h/o", importFile: nil, createdAt: 6)
-        try first.keep(HubJob(id: "a", kind: .create, outputContainer: "http://h/o?sig=x", importFile: "http://h/i", createdAt: 5))
+        try first.keep(
+            HubJob(id: "a", kind: .create, outputContainer: "http://h/o?sig=x", importFile: "http://h/i", createdAt: 5))
         try first.keep(begun)
         try first.keep(done)
         #expect(try first.jobs().map(\.id) == ["a", "b"] && first.job("b")?.status == .started)

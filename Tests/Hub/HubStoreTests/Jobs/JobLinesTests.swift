@@ -16,9 +16,10 @@ struct JobLinesTests {
         return found.map { "\($0.number):" + ($0.bytes.map { String(decoding: $0, as: UTF8.self) } ?? "long") }
     }
 
-    @Test(arguments: [
-        ("", []), ("a", ["1:a"]), ("a\nb\n", ["1:a", "2:b"]), ("\n\na\r\n \nb", ["3:a\r", "5:b"]), ("a\n\n", ["1:a"]),
-    ] as [(String, [String])])
+    @Test(
+        arguments: [
+            ("", []), ("a", ["1:a"]), ("a\nb\n", ["1:a", "2:b"]), ("\n\na\r\n \nb", ["3:a\r", "5:b"]), ("a\n\n", ["1:a"]),
+        ] as [(String, [String])])
     func piecesOfAnySizeGiveTheSameLines(_ text: String, _ expected: [String]) {
         for size in 1...4 { #expect(Self.lines(Array(text.utf8)) { size } == expected) }
         var random = SeededRandom(text.utf8.count)

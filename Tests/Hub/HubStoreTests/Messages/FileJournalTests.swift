@@ -53,8 +53,9 @@ struct FileJournalTests {
         #expect(try kept.journal.telemetry(of: "other", now: 0) == nil)
     }
 
-    @Test(arguments: [(.completed, "Completed"), (.noTarget, "NoTargetFound"), (.abandoned, "Abandoned")]
-        as [(WalkStep.Ending, String)])
+    @Test(
+        arguments: [(.completed, "Completed"), (.noTarget, "NoTargetFound"), (.abandoned, "Abandoned")]
+            as [(WalkStep.Ending, String)])
     func anEndHasItsState(_ ending: WalkStep.Ending, _ state: String) throws {
         try add("n")
         let number = try kept.number("n")

@@ -88,7 +88,11 @@ struct JournalModel {
         guard let ending = step.ending else { return }
         messages[index].ended = step.at
         messages[index].state =
-            switch ending { case .completed: "Completed" case .noTarget: "NoTargetFound" case .abandoned: "Abandoned" }
+            switch ending {
+            case .completed: "Completed"
+            case .noTarget: "NoTargetFound"
+            case .abandoned: "Abandoned"
+            }
     }
 
     /// The blobs of the feedback container.

@@ -20,7 +20,10 @@ struct KeptNotificationTests {
             ("Apple", [:], [:], long),
             ("apple", ["Tags": twenty], ["apns-collapse-id": String(repeating: "a", count: 65)], #"{"aps":{"alert":"ä\n"}}"#),
             ("apple", ["Tags": "$UserId:{bob}"], ["X-Ms-Not": "no", "X-Forwarded-For": "no"], #"{"aps":{}}"#),
-            ("windows", ["Tags": "((a||b) && c)"], ["X-WNS-Type": "wns/toast", "X-WNS-Tag": "t", "X-WNS-Group": "g"], "<toast/>"),
+            (
+                "windows", ["Tags": "((a||b) && c)"], ["X-WNS-Type": "wns/toast", "X-WNS-Tag": "t", "X-WNS-Group": "g"],
+                "<toast/>"
+            ),
             ("windows", [:], ["X-WNS-Type": "wns/toast", "Content-Type": "text/xml"], "<toast>&</toast>"),
             ("windowsphone", [:], ["X-MessageID": "1"], "<a/>"),
             ("fcmv1", ["Tags": "a"], [:], #"{"message":{"android":{"notification":{"tag":"t","title":"x"}}}}"#),
