@@ -1,4 +1,3 @@
-import FanOut
 import Testing
 
 @testable import HubServer

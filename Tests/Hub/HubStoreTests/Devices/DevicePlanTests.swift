@@ -1,4 +1,3 @@
-import FanOut
 import SQLite
 import Testing
 
