@@ -107,6 +107,20 @@ import Testing
         #expect(stage.call("GET", "/storage/jobs/in.txt", token: shop).status == 404)
     }
 
+    @Test func onlyAManagerMaySendALongBody() throws {
+        let stage = try HostStage()
+        func limit(_ target: String, _ token: String? = nil) -> Int {
+            var headers: HTTPFields = ["Host": "127.0.0.1"]
+            if let token { headers.append("Authorization", value: token) }
+            let head = HTTPServerRequest(method: "PUT", target: target, headers: headers)
+            if case .read(let count) = stage.host.admission(of: head) { return count }
+            return 0
+        }
+        #expect(limit("/storage/jobs/in.txt") == 0)
+        #expect(limit("/storage/jobs/in.txt", try HostStage.token(of: "shop")) == 64 << 20)
+        #expect(limit("/shop/installations/a", try HostStage.token(of: "shop")) == 4 << 20)
+    }
+
     @Test func namesAreFoundInAnyCase() throws {
         let stage = try HostStage(["Shop"])
         let token = try HostStage.token(of: "Shop")

@@ -1,3 +1,4 @@
+import Dispatch
 import HTTPServing
 import HubAuth
 import HubServer
@@ -65,6 +66,14 @@ import Testing
         #expect(other.host.connectionString(of: "shop") != string)
     }
 
+    @Test func aRecordIsNeverWrittenIntoTheFileOfAHub() throws {
+        let folder = try TemporaryFolder()
+        #expect(throws: HubHostError.unusableHub(name: "shop", reason: "the record of pushes needs a file of its own")) {
+            try HostStage(in: folder) { $0.hubs[0].recordFile = folder.path(".//shop.db") }
+        }
+        #expect(try HostStage(in: folder).register("phone").status == 200)
+    }
+
     @Test func aHubThatCannotBeOpenedEndsTheStartOfAll() throws {
         let folder = try TemporaryFolder()
         var error: HubHostError?
@@ -94,6 +103,30 @@ import Testing
         stage.host.take(settings)
         #expect(stage.call("GET", "/shop/jobs?api-version=2020-06", token: token).status == 403)
         #expect(!stage.lines.all.contains { $0.contains("restart") })
+    }
+
+    @Test(.tags(.threads)) func noCallIsLostWhileSettingsAreTaken() throws {
+        let stage = try HostStage()
+        var settings = HubsConfiguration(hubs: [HostStage.hub("shop", in: stage.folder)])
+        settings.listen = "127.0.0.1:0"
+        let statuses = Mutex<[Int: Int]>([:])
+        let (token, host) = (try HostStage.token(of: "shop"), stage.host)
+        DispatchQueue.concurrentPerform(iterations: 5) { [settings] worker in
+            for turn in 0..<40 {
+                guard worker > 0 else {
+                    var settings = settings
+                    settings.hubs[0].policies.append(HubPolicy(name: "app\(turn)", key: "key", rights: .listen))
+                    host.take(settings)
+                    continue
+                }
+                let request = HTTPServerRequest(
+                    method: "GET", target: "/shop/registrations?api-version=2020-06",
+                    headers: ["Host": "127.0.0.1", "Authorization": token])
+                let status = host.handle(request).status
+                statuses.withLock { $0[status, default: 0] += 1 }
+            }
+        }
+        #expect(statuses.withLock { $0 } == [200: 160])
     }
 
     @Test func aHubThatCannotBeAddedIsSaidAndTheOthersGoOn() throws {

@@ -110,6 +110,10 @@ import Testing
         (
             "hubs: [{name: a, state: /a, policies: [{name: p, key: x}, {name: p, key: y}]}]",
             "line 1: a: a policy before it has this name already"
+        ),
+        (
+            "hubs: [{name: a, state: /a}, {name: b, state: /b, record_file: /./a}]",
+            "line 1: b, record_file: this file is the state of a hub"
         ), ("hubs: []", "line 1: hubs: expected a list of 1 to 100 hubs"), ("threads: 4", "the key hubs is missing"),
         ("hubs", "line 1: expected keys such as hubs"), ("hubs: [{name: a}]", "line 1: a: the key state is missing"),
         (

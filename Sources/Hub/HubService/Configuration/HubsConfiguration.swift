@@ -59,6 +59,11 @@ package struct HubsConfiguration: Sendable, Equatable {
         "blobs", "calls", "devices", "faults", "feedback", "livez", "metrics", "readyz", "startupz", "storage", "telemetry",
     ]
 
+    /// A path without empty segments and `.`, so that two spellings of one file are found.
+    static func folded(_ path: String) -> String {
+        (path.hasPrefix("/") ? "/" : "") + path.split(separator: "/").filter { $0 != "." }.joined(separator: "/")
+    }
+
     /// True if a hub of this name could not be told from a path beside the hubs.
     package static func isReserved(_ name: String) -> Bool { reservedNames.contains(name.lowercased()) }
 }

@@ -85,17 +85,20 @@ struct HubsReader {
             guard let hub else { continue }
             let line = node.mark.line
             // Names are compared without regard to case, as in paths of requests.
-            for (key, word) in [("name \(hub.name.lowercased())", "name"), ("state \(Self.folded(hub.state))", "state")] {
+            for (key, word) in [
+                ("name \(hub.name.lowercased())", "name"), ("state \(HubsConfiguration.folded(hub.state))", "state"),
+            ] {
                 guard let former = lines.updateValue(line, forKey: key) else { continue }
                 faults.append(.init(line: line, place: hub.name, sentence: "the hub in line \(former) has this \(word) already"))
             }
             configuration.hubs.append(hub)
         }
-    }
-
-    /// A path without empty segments and `.`, so that two spellings of one file are found.
-    private static func folded(_ path: String) -> String {
-        path.split(separator: "/").filter { $0 != "." }.joined(separator: "/")
+        let states = Set(configuration.hubs.map { HubsConfiguration.folded($0.state) })
+        for hub in configuration.hubs {
+            guard let record = hub.recordFile, states.contains(HubsConfiguration.folded(record)) else { continue }
+            let line = lines["name \(hub.name.lowercased())"]
+            faults.append(.init(line: line, place: "\(hub.name), record_file", sentence: "this file is the state of a hub"))
+        }
     }
 
     private mutating func note(_ entry: YAMLNode.Entry, saying sentence: String, isNamed: Bool = true) {

@@ -25,6 +25,8 @@ package final class HubHost: Sendable {
 
     /// The beginning of the paths of the storage account.
     private static let storagePath = "/storage/"
+    /// Bytes of a file for a job, and of any other body.
+    private static let (fileByteCount, bodyByteCount) = (64 << 20, 4 << 20)
     /// The time between two looks at the hubs.
     private static let interval = DispatchTimeInterval.seconds(2)
 
@@ -86,8 +88,9 @@ package final class HubHost: Sendable {
         var settings = HTTPServerConfiguration(listen: configuration.listen)
         if let tls = configuration.tls { settings.identity = try identity(tls) }
         settings.threadCount = configuration.threadCount
-        settings.maximumBodyByteCount = 4 << 20
-        settings.maximumBodyByteCountInAll = 64 << 20
+        settings.maximumBodyByteCount = Self.fileByteCount
+        settings.maximumBodyByteCountInAll = 80 << 20
+        settings.admission = { [weak self] head in self?.admission(of: head) ?? .skip }
         // The limit of HTTP.sys (MaxRequestBytes). A larger buffer would be cleared before every request.
         settings.maximumHeaderByteCount = 16 << 10
         // A body that does not end is answered 400 then, such as a chunked one without a last chunk.
@@ -197,6 +200,17 @@ package final class HubHost: Sendable {
         return response
     }
 
+    /// Decides on the body of a request: files of jobs may be long, and come from managers only.
+    func admission(of head: HTTPServerRequest) -> HTTPAdmission {
+        guard head.path.hasPrefix(Self.storagePath) else { return .read(atMost: Self.bodyByteCount) }
+        return manager(of: head) == nil ? .answer(HubServer.noBlob(403)) : .read(atMost: Self.fileByteCount)
+    }
+
+    /// The hub whose manager makes a request.
+    private func manager(of request: HTTPServerRequest) -> OwnHub? {
+        board.withLock { $0.hubs.values.sorted { $0.name < $1.name } }.first { $0.isManaged(by: request) }
+    }
+
     /// Answers a request for a path beside the hubs.
     private func answer(_ request: HTTPServerRequest, beside name: String) -> HTTPServerResponse {
         let path = request.path
@@ -241,8 +255,7 @@ package final class HubHost: Sendable {
         guard ["GET", "HEAD", "PUT", "DELETE"].contains(request.method) else {
             return HTTPServerResponse(status: 405, headers: ["Allow": "GET, HEAD, PUT, DELETE"])
         }
-        let hubs = board.withLock { $0.hubs.values.sorted { $0.name < $1.name } }
-        guard let hub = hubs.first(where: { $0.isManaged(by: request) }) else { return HubServer.noBlob(403) }
+        guard let hub = manager(of: request) else { return HubServer.noBlob(403) }
         return hub.storage(request, path: String(request.path.dropFirst(Self.storagePath.count)))
     }
 

@@ -49,6 +49,9 @@ final class OwnHub: Sendable {
         }
         var file: PushRecordFile?
         if let path = hub.recordFile {
+            guard HubsConfiguration.folded(path) != HubsConfiguration.folded(hub.state) else {
+                throw .unusableHub(name: name, reason: "the record of pushes needs a file of its own")
+            }
             do throws(PushRecordFile.Unopened) {
                 file = try PushRecordFile(path: path) { reason in
                     log.warning(

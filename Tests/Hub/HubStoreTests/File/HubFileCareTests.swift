@@ -60,12 +60,9 @@ import Testing
     }
 
     @Test func whatIsNotThereIsNotMade() throws {
-        for body in [
-            { () throws(HubFileError) in _ = try HubFile.check(path: stage.path, handleKey: nil) },
-            { () throws(HubFileError) in try HubFile.backUp(from: stage.path, to: stage.path("copy.db")) },
-        ] {
-            #expect(throws: HubFileError.unusable(path: stage.path, reason: "there is no such file")) { try body() }
-        }
+        let isMissing = HubFileError.unusable(path: stage.path, reason: "there is no such file")
+        #expect(throws: isMissing) { try HubFile.check(path: stage.path, handleKey: nil) }
+        #expect(throws: isMissing) { try HubFile.backUp(from: stage.path, to: stage.path("copy.db")) }
         #expect(try FileManager.default.contentsOfDirectory(atPath: stage.path("")).isEmpty)
     }
 
