@@ -88,11 +88,7 @@ package struct RefusedCall: Error {
     /// - Parameters:
     ///   - detail: The reason, without any value that was stored.
     ///   - pause: The time after which it may be asked again, in whole seconds.
-<<<<<<< HEAD
     /// - Returns: 503 with `Retry-After`.
-=======
-    /// - Returns: A refusal with 503.
->>>>>>> service
     package static func unavailable(_ detail: String, retryAfter pause: Int = 5) -> RefusedCall {
         RefusedCall(503, detail: detail, headers: ["Retry-After": "\(pause)"])
     }
