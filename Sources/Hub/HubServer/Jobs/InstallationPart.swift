@@ -27,8 +27,16 @@ struct InstallationPart {
 
     /// Writes the installation with this part in it.
     ///
+    /// - Parameters:
+    ///   - book: The devices, in a change.
+    ///   - now: The time, in milliseconds since 1970.
+    ///   - isUpdate: True if the part is one of the installation already, so that another handle is its new one.
+    ///   - makeID: Makes ids of registrations.
     /// - Returns: The registration that stands for the part, or nil if the installation is on another device. Nothing is written then.
-    func write(on book: any DeviceBook, at now: Int64, makeID: () -> String) throws(RefusedCall) -> Registration? {
+    /// - Throws: 503.
+    func write(
+        on book: any DeviceBook, at now: Int64, isUpdate: Bool, makeID: () -> String
+    ) throws(RefusedCall) -> Registration? {
         let found = try book.installation(installationID)
         let former = found.flatMap { $0.isExpired(at: now) ? nil : $0 }
         var installation =
@@ -36,7 +44,8 @@ struct InstallationPart {
             ?? Installation(
                 id: installationID, platform: registration.platform,
                 target: InstallationTarget(pushChannel: tile == nil ? channel : ""))
-        guard installation.platform == registration.platform, add(to: &installation) else { return nil }
+        let mayMove = isUpdate || installation.isChannelExpired && tile == nil
+        guard installation.platform == registration.platform, add(to: &installation, moving: mayMove) else { return nil }
         // A tile that comes before its device waits as a registration of its own.
         guard !installation.target.pushChannel.isEmpty else { return nil }
         installation.isChannelExpired = false
@@ -46,7 +55,8 @@ struct InstallationPart {
             installation.pushVariables = pairs
         }
         var registrations = installation.registrations(makeID: makeID)
-        let before = try formerRegistrations(of: registrations, on: book)
+        let devices = registrations + (former?.registrations { "" } ?? [])
+        let before = try formerRegistrations(on: Set(devices.map(\.deviceKey)), of: book)
         for index in registrations.indices {
             registrations[index].writtenAt = now
             guard let same = before.first(where: { Self.isAlike($0, to: registrations[index]) }) else { continue }
@@ -58,18 +68,21 @@ struct InstallationPart {
     }
 
     /// Puts the part into an installation. Returns false if that has another handle there.
-    private func add(to installation: inout Installation) -> Bool {
-        guard let tile else { return add(to: &installation.target) }
+    private func add(to installation: inout Installation, moving mayMove: Bool) -> Bool {
+        guard let tile else { return add(to: &installation.target, moving: mayMove) }
         if let place = installation.secondaryTiles.firstIndex(where: { $0.name == tile }) {
-            return add(to: &installation.secondaryTiles[place].target)
+            return add(to: &installation.secondaryTiles[place].target, moving: mayMove)
         }
         var target = InstallationTarget(pushChannel: channel)
         defer { installation.secondaryTiles.append((tile, target)) }
-        return add(to: &target)
+        return add(to: &target, moving: false)
     }
 
-    private func add(to target: inout InstallationTarget) -> Bool {
-        guard device(of: target.pushChannel) == device(of: channel) else { return false }
+    private func add(to target: inout InstallationTarget, moving mayMove: Bool) -> Bool {
+        if device(of: target.pushChannel) != device(of: channel) {
+            guard mayMove else { return false }
+            target.pushChannel = channel
+        }
         if var template {
             template.tags.removeAll(where: target.tags.contains)
             target.templates.removeAll { $0.name == template.name }
@@ -83,10 +96,10 @@ struct InstallationPart {
 
     /// The registrations of the installation until now.
     private func formerRegistrations(
-        of registrations: [Registration], on book: any DeviceBook
+        on devices: Set<DeviceKey>, of book: any DeviceBook
     ) throws(RefusedCall) -> [Registration] {
         var former: [Registration] = []
-        for device in Set(registrations.map(\.deviceKey)) {
+        for device in devices {
             former += try book.registrations(of: device).filter { $0.installationID == installationID }
         }
         return former

@@ -108,7 +108,7 @@ package struct RegistrationImport: Sendable {
         }
         if let part = InstallationPart(registration, expirationTime: content.expirationTime),
             existing.map({ $0.installationID == part.installationID }) ?? true,
-            let written = try part.write(on: book, at: time, makeID: makeID)
+            let written = try part.write(on: book, at: time, isUpdate: existing != nil, makeID: makeID)
         {
             return written
         }

@@ -72,6 +72,7 @@ struct InstallationImportTests {
         ], [false, true])
     func anInstallationIsTheSameAgain(_ json: String, _ isFile: Bool) throws {
         let (from, to) = (MemoryDevices(), try Self.store(isFile: isFile))
+        defer { withExtendedLifetime(to.kept) {} }
         _ = try Self.write(json, to: from)
         let exported = try Self.lines(of: from)
         let outcomes = try Self.take(exported, into: to.store)
@@ -117,6 +118,23 @@ struct InstallationImportTests {
         }
         #expect(results.count == 5 && results[0] == "1" && results[4] == "5")
         #expect(results[1] == "2: The line is " && results[2] == "3: An invalid t" && results[3] == "4: The registra")
+    }
+
+    @Test(arguments: [false, true]) func anUpdateMovesAnInstallationToAnotherHandle(_ isFile: Bool) throws {
+        let (devices, kept) = try Self.store(isFile: isFile)
+        _ = try Self.write(
+            """
+            {"installationId":"i","platform":"apns","pushChannel":"\(Self.apple)","templates":{
+            "t":{"body":"{\\"aps\\":{\\"alert\\":\\"$(x)\\"}}"}}}
+            """, to: devices)
+        let lines = try Self.lines(of: devices)
+        let moved = try Self.take(lines.map { $0.replacing(Self.apple, with: "CD") }, into: devices, as: .update)
+        #expect(try moved.map { try $0.result.get().handle } == ["CD", "CD"])
+        try Self.expectAll(moved, in: devices, count: 2)
+        #expect(try Self.installation("i", in: devices)?.contains(#""pushChannel":"CD""#) == true)
+        if let kept {
+            #expect(try HubFile.check(path: kept.path, handleKey: JournalFile.key).problems.isEmpty)
+        }
     }
 
     @Test func updatesAndRemovalsMeanRegistrationsThatAreThere() throws {

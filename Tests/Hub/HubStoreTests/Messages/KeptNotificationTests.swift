@@ -58,6 +58,7 @@ struct KeptNotificationTests {
 
     @Test func aBodyThatItsServiceRefusesIsRefusedForTheSameReason() throws {
         let kept = try JournalFile()
+        defer { withExtendedLifetime(kept) {} }
         let notification = try Notification(
             id: "n", callID: 1, format: "apple", audience: .everyone, body: Array(Self.long.utf8), headers: [:])
         #expect(notification.refusal != nil)
