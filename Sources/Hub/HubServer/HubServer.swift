@@ -1,4 +1,3 @@
-import Crypto
 package import HTTPServing
 package import HubAuth
 import Synchronization

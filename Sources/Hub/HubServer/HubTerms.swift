@@ -37,7 +37,7 @@ public struct HubPolicy: Sendable, Equatable, CustomStringConvertible {
     public var description: String { "HubPolicy(\(name), rights \(rights.rawValue))" }
 }
 
-/// What a hub allows, and how it is called.
+/// The terms of a hub: its name, keys and tier.
 package struct HubTerms: Sendable {
     /// The first segment of every path.
     package var hubName: String

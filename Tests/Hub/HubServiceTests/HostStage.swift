@@ -1,8 +1,6 @@
-import Foundation
 import HTTPServing
 import HubAuth
 import HubServer
-import HubStore
 import Observability
 import PushModel
 import Synchronization

@@ -2,9 +2,7 @@ import Dispatch
 import HTTPServing
 import HubAuth
 import HubServer
-import HubStore
 import Observability
-import PushModel
 import Synchronization
 import TestSupport
 import Testing

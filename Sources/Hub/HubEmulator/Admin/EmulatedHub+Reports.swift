@@ -1,5 +1,3 @@
-import FanOut
-import HTTPServing
 import HubServer
 import PushModel
 import Synchronization

@@ -2,7 +2,6 @@ import Basics
 import HTTPServing
 import HubServer
 import HubStore
-import PushModel
 
 /// The list of a hub's devices, with the pushes that are recorded of each.
 struct DeviceListing: Sendable {
