@@ -298,9 +298,9 @@ class OwnHub:
         self.end()
         return self
 
-    def counts(self, state=None):
+    def counts(self, **options):
         """What `hub check` counts."""
-        return json.loads(self.tool_done("check", "-o", "json", state=state).stdout)[0]
+        return json.loads(self.tool_done("check", "-o", "json", **options).stdout)[0]
 
     def tool_done(self, *words, **options):
         done = self.tool(*words, **options)
