@@ -135,7 +135,7 @@ public final class EmulatedHub: Sendable {
     }
 
     private func record(
-        _ request: HTTPServerRequest, callID: Int, route: HubRoute, moment: Moment, performed: HubAnswer?, status: Int,
+        _ request: HTTPServerRequest, callID: Int, route: HubRoute, moment: Moment, performed: HubReply?, status: Int,
         fault: Fault?
     ) {
         guard configuration.recording != .off || journal != nil else { return }

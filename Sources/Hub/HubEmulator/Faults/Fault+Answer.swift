@@ -14,7 +14,7 @@ extension Fault.Effect {
 extension Fault {
     /// The answer in place of the hub's own, or `nil` when the fault makes none. The call's api-version decides the answer to
     /// throttling.
-    func answer(to request: HTTPServerRequest, at moment: Moment) -> HubAnswer? {
+    func answer(to request: HTTPServerRequest, at moment: Moment) -> HubReply? {
         switch effect {
         case .status(let status), .outage(_, .some(let status)):
             return made(status, detail: "The emulator was told to answer \(status)", at: moment)
@@ -42,16 +42,16 @@ extension Fault {
         }
     }
 
-    private func made(_ status: Int, detail: String, at moment: Moment) -> HubAnswer {
+    private func made(_ status: Int, detail: String, at moment: Moment) -> HubReply {
         var answer =
             switch body {
-            case .error: HubAnswer.error(status, detail: detail)
-            case .empty: HubAnswer.empty(status)
+            case .error: HubReply.error(status, detail: detail)
+            case .empty: HubReply.empty(status)
             case .html:
-                HubAnswer.body(
+                HubReply.body(
                     status, bytes: Array("<html><body><h1>\(status)</h1></body></html>".utf8), contentType: "text/html")
             case .json:
-                HubAnswer.body(
+                HubReply.body(
                     status, bytes: Array("{\"error\":{\"code\":\(status)}}".utf8), contentType: "application/json")
             }
         switch retryAfter ?? (effect == .throttle ? .seconds(10) : nil) {

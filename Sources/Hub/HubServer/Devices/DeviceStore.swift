@@ -43,10 +43,10 @@ package protocol DeviceBook: AnyObject {
     func page(of list: RegistrationList, from cursor: Int, limit: Int) throws(RefusedCall) -> (page: [Registration], next: Int?)
 
     /// The installation called `id`.
-    func installation(_ id: String) throws(RefusedCall) -> Installation?
+    func installation(_ id: String) throws(RefusedCall) -> StoredInstallation?
 
     /// Writes an installation, with the registrations that stand for it, in place of the one with the same id and its registrations.
-    func write(_ installation: Installation, as registrations: [Registration]) throws(RefusedCall)
+    func write(_ installation: StoredInstallation, as registrations: [Registration]) throws(RefusedCall)
 
     /// Removes an installation with its registrations, if there is one.
     func removeInstallation(_ id: String) throws(RefusedCall)

@@ -29,7 +29,7 @@ package final class MemoryDevices: DeviceStore {
 /// The devices in memory.
 private final class MemoryBook: DeviceBook {
     private var registrations = MemoryRegistrations()
-    private var installations: [String: (installation: Installation, registrationIDs: [String])] = [:]
+    private var installations: [String: (installation: StoredInstallation, registrationIDs: [String])] = [:]
     private var numbers: [DeviceKey: DeviceNumber] = [:]
     private var nextNumber: DeviceNumber = 1
     /// Devices that have lost a registration in this change.
@@ -61,9 +61,9 @@ private final class MemoryBook: DeviceBook {
         }
     }
 
-    func installation(_ id: String) -> Installation? { installations[id]?.installation }
+    func installation(_ id: String) -> StoredInstallation? { installations[id]?.installation }
 
-    func write(_ installation: Installation, as registrations: [Registration]) {
+    func write(_ installation: StoredInstallation, as registrations: [Registration]) {
         removeInstallation(installation.id)
         for registration in registrations { write(registration) }
         installations[installation.id] = (installation, registrations.map(\.id))

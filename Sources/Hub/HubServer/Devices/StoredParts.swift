@@ -14,7 +14,7 @@ extension Registration.Template {
     }
 }
 
-extension Installation {
+extension StoredInstallation {
     /// An installation of a device without a user.
     package init(id: String, platform: HubPlatform, target: InstallationTarget) {
         (self.id, self.platform, self.target) = (id, platform, target)

@@ -20,7 +20,7 @@ enum InstallationPatch {
     }
 
     /// Applies every operation of a patch, in order, or none: 400 names the first that cannot be applied.
-    static func apply(_ body: [UInt8], to installation: inout Installation) throws(RefusedCall) {
+    static func apply(_ body: [UInt8], to installation: inout StoredInstallation) throws(RefusedCall) {
         var patched = installation
         for operation in try InstallationReader(body).operations() {
             guard ["add", "replace", "remove"].contains(operation.name) else {
@@ -37,7 +37,7 @@ enum InstallationPatch {
         installation = patched
     }
 
-    private static func apply(_ step: Step, to installation: inout Installation) throws(RefusedCall) {
+    private static func apply(_ step: Step, to installation: inout StoredInstallation) throws(RefusedCall) {
         switch step.path[0] {
         case "userId" where step.path.count == 1:
             installation.userID = step.removes ? nil : try step.required()
@@ -52,7 +52,7 @@ enum InstallationPatch {
         }
     }
 
-    private static func applyVariables(_ step: Step, to installation: inout Installation) throws(RefusedCall) {
+    private static func applyVariables(_ step: Step, to installation: inout StoredInstallation) throws(RefusedCall) {
         switch step.path.count {
         case 1:
             installation.pushVariables = step.removes ? [] : try InstallationReader(Array(step.required().utf8)).pairs()
@@ -64,7 +64,7 @@ enum InstallationPatch {
         }
     }
 
-    private static func applyTile(_ step: Step, to installation: inout Installation) throws(RefusedCall) {
+    private static func applyTile(_ step: Step, to installation: inout StoredInstallation) throws(RefusedCall) {
         let name = step.path[1]
         let position = installation.secondaryTiles.firstIndex { $0.name == name }
         if step.path.count == 2 {

@@ -15,13 +15,13 @@ package struct InstallationReader {
 
     /// The installation that the whole text describes, or 400 naming the fault. The id in the path must not be contradicted by
     /// the body. With `nil`, the body's id counts.
-    package func installation(id: String?) throws(RefusedCall) -> Installation {
+    package func installation(id: String?) throws(RefusedCall) -> StoredInstallation {
         try installation(at: document.root, id: id)
     }
 
-    package func installations() throws(RefusedCall) -> [Installation] {
+    package func installations() throws(RefusedCall) -> [StoredInstallation] {
         guard document.kind(of: document.root) == .array else { throw .invalid("The text is not a JSON array") }
-        var installations: [Installation] = []
+        var installations: [StoredInstallation] = []
         try document.forEachElement(of: document.root) { (node) throws(RefusedCall) in
             let installation = try installation(at: node, id: nil)
             try installation.checkHandles()
@@ -59,7 +59,7 @@ package struct InstallationReader {
         return operations
     }
 
-    private func installation(at node: JSONDocument.Node, id: String?) throws(RefusedCall) -> Installation {
+    private func installation(at node: JSONDocument.Node, id: String?) throws(RefusedCall) -> StoredInstallation {
         guard document.kind(of: node) == .object else { throw .invalid("An installation must be a JSON object") }
         let named = try string("installationId", of: node)
         guard let id = id ?? named, !id.isEmpty, named == nil || named == id else {
@@ -72,7 +72,7 @@ package struct InstallationReader {
         guard let platform = HubPlatform(installationName: platformName) else {
             throw .invalid("The platform is missing or not one of apns, wns, mpns, gcm, fcmV1, adm, baidu, browser, xiaomi")
         }
-        var installation = Installation(id: id, platform: platform, target: try target(at: node))
+        var installation = StoredInstallation(id: id, platform: platform, target: try target(at: node))
         let documented = try string("userID", of: node)
         installation.userID = try string("userId", of: node) ?? documented
         if let user = installation.userID, (try? HubTag.user(user)) == nil {

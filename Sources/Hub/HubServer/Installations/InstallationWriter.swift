@@ -6,7 +6,7 @@ package enum InstallationWriter {
     /// The expiration time in the answer for an installation that has none.
     private static let never = "9999-12-31T23:59:59.9999999Z"
 
-    package static func json(_ installation: Installation) -> [UInt8] {
+    package static func json(_ installation: StoredInstallation) -> [UInt8] {
         var object = JSONObject(["installationId": installation.id, "userId": installation.userID])
         object.add("pushChannel", raw: channel(of: installation.target))
         object.add([

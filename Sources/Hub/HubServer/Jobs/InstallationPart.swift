@@ -41,7 +41,7 @@ struct InstallationPart {
         let former = found.flatMap { $0.isExpired(at: now) ? nil : $0 }
         var installation =
             former
-            ?? Installation(
+            ?? StoredInstallation(
                 id: installationID, platform: registration.platform,
                 target: InstallationTarget(pushChannel: tile == nil ? channel : ""))
         let mayMove = isUpdate || installation.isChannelExpired && tile == nil
@@ -68,7 +68,7 @@ struct InstallationPart {
     }
 
     /// Puts the part into an installation. Returns false if that has another handle there.
-    private func add(to installation: inout Installation, moving mayMove: Bool) -> Bool {
+    private func add(to installation: inout StoredInstallation, moving mayMove: Bool) -> Bool {
         guard let tile else { return add(to: &installation.target, moving: mayMove) }
         if let place = installation.secondaryTiles.firstIndex(where: { $0.name == tile }) {
             return add(to: &installation.secondaryTiles[place].target, moving: mayMove)

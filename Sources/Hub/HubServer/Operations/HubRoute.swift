@@ -13,7 +13,7 @@ package struct HubOperation: Sendable {
     package var tiers = HubTier.allCases
     /// True if it sends a notification, now or later.
     package var isSend = false
-    package let perform: @Sendable (HubServer, HubCall) -> HubAnswer
+    package let perform: @Sendable (HubServer, HubCall) -> HubReply
 }
 
 /// The destination of a call.

@@ -2,7 +2,7 @@ import HTTPServing
 
 extension HubServer {
     /// `PUT /installations/{id}`: creates or overwrites.
-    func putInstallation(_ call: HubCall, id: String) -> HubAnswer {
+    func putInstallation(_ call: HubCall, id: String) -> HubReply {
         answering { () throws(RefusedCall) in
             let installation = try InstallationReader(call.request.body).installation(id: id)
             try installation.checkHandles()
@@ -12,7 +12,7 @@ extension HubServer {
     }
 
     /// `GET /installations/{id}`: JSON, under the content type that the service gives it.
-    func getInstallation(_ call: HubCall, id: String) -> HubAnswer {
+    func getInstallation(_ call: HubCall, id: String) -> HubReply {
         answering { () throws(RefusedCall) in
             let found = try devices.read { (book) throws(RefusedCall) in try book.installation(id) }
             guard let found, !found.isExpired(at: call.moment.milliseconds) else { throw Self.noInstallation }
@@ -21,7 +21,7 @@ extension HubServer {
     }
 
     /// `PATCH /installations/{id}`.
-    func patchInstallation(_ call: HubCall, id: String) -> HubAnswer {
+    func patchInstallation(_ call: HubCall, id: String) -> HubReply {
         answering { () throws(RefusedCall) in
             let now = call.moment.milliseconds
             let written = try devices.change { [self, body = call.request.body] (book) throws(RefusedCall) in
@@ -40,7 +40,7 @@ extension HubServer {
     }
 
     /// `DELETE /installations/{id}`: 204, also when there is none.
-    func deleteInstallation(id: String) -> HubAnswer {
+    func deleteInstallation(id: String) -> HubReply {
         answering { () throws(RefusedCall) in
             try devices.change { (book) throws(RefusedCall) in try book.removeInstallation(id) }
             return .empty(204)

@@ -2,7 +2,7 @@ package import HTTPServing
 
 extension HubServer {
     /// `POST /jobs`. The answer says that the work has begun.
-    func submitJob(_ call: HubCall) -> HubAnswer {
+    func submitJob(_ call: HubCall) -> HubReply {
         answering { () throws(RefusedCall) in
             let id = identify { $0.trackingID() }
             let job = try HubJob.read(call.request.body, id: id, at: call.moment.milliseconds)
@@ -18,7 +18,7 @@ extension HubServer {
     }
 
     /// `GET /jobs/{id}`.
-    func getJob(_ call: HubCall, id: String) -> HubAnswer {
+    func getJob(_ call: HubCall, id: String) -> HubReply {
         answering { () throws(RefusedCall) in
             guard let job = try jobs.job(id) else { throw RefusedCall(404, detail: "The job does not exist") }
             return answer(job, to: call, status: 200)
@@ -26,7 +26,7 @@ extension HubServer {
     }
 
     /// `GET /jobs`.
-    func listJobs(_ call: HubCall) -> HubAnswer {
+    func listJobs(_ call: HubCall) -> HubReply {
         answering { () throws(RefusedCall) in
             .body(
                 200, bytes: JobWriter(call: call).feed(try jobs.jobs()),
@@ -76,7 +76,7 @@ extension HubServer {
             ], body: part)
     }
 
-    private func answer(_ job: HubJob, to call: HubCall, status: Int) -> HubAnswer {
+    private func answer(_ job: HubJob, to call: HubCall, status: Int) -> HubReply {
         .body(
             status, bytes: JobWriter(call: call).entry(job), contentType: "application/atom+xml; type=entry; charset=utf-8")
     }

@@ -6,13 +6,13 @@ extension HubServer {
     private static let pageSize = 100
 
     /// `POST /registrationids`: a new id, in an absolute `Location`.
-    func createRegistrationID(_ call: HubCall) -> HubAnswer {
+    func createRegistrationID(_ call: HubCall) -> HubReply {
         let id = identify { $0.registrationID() }
-        return HubAnswer(status: 201, headers: ["Location": call.link("registrationids/" + id)])
+        return HubReply(status: 201, headers: ["Location": call.link("registrationids/" + id)])
     }
 
     /// `POST /registrations`.
-    func createRegistration(_ call: HubCall) -> HubAnswer {
+    func createRegistration(_ call: HubCall) -> HubReply {
         answering { () throws(RefusedCall) in
             var read = try RegistrationReader.read(call.request.body)
             read.id = identify { $0.registrationID() }
@@ -25,7 +25,7 @@ extension HubServer {
     }
 
     /// `PUT /registrations/{id}`: creates or updates. With `If-Match`, updates only an existing registration of that version.
-    func putRegistration(_ call: HubCall, id: String) -> HubAnswer {
+    func putRegistration(_ call: HubCall, id: String) -> HubReply {
         answering { () throws(RefusedCall) in
             guard Self.isRegistrationID(id) else { throw .invalid("The registration id is not valid") }
             var read = try RegistrationReader.read(call.request.body)
@@ -46,7 +46,7 @@ extension HubServer {
     }
 
     /// `GET /registrations/{id}`.
-    func getRegistration(_ call: HubCall, id: String) -> HubAnswer {
+    func getRegistration(_ call: HubCall, id: String) -> HubReply {
         answering { () throws(RefusedCall) in
             let found = try devices.read { (book) throws(RefusedCall) in try book.registration(id) }
             guard let found, !found.isExpired(at: call.moment.milliseconds) else { throw RefusedCall(404, detail: "") }
@@ -55,7 +55,7 @@ extension HubServer {
     }
 
     /// `DELETE /registrations/{id}`, for which `If-Match` is mandatory.
-    func deleteRegistration(_ call: HubCall, id: String) -> HubAnswer {
+    func deleteRegistration(_ call: HubCall, id: String) -> HubReply {
         answering { () throws(RefusedCall) in
             guard let condition = call.request.headers.list("If-Match") else {
                 throw .invalid("The HTTP header \"If-Match\" is missing")
@@ -69,7 +69,7 @@ extension HubServer {
     }
 
     /// `GET /registrations`: all of them, or those of one handle.
-    func listRegistrations(_ call: HubCall) -> HubAnswer {
+    func listRegistrations(_ call: HubCall) -> HubReply {
         guard let text = call.request.queryValue("$filter") else { return page(call, path: "registrations", of: .all) }
         guard let filter = RegistrationFilter(text) else {
             return .error(400, detail: "The filter is not valid: registrations can be looked up by the handle of a device only")
@@ -78,11 +78,11 @@ extension HubServer {
     }
 
     /// `GET /tags/{tag}/registrations`, in the standard tier only.
-    func listRegistrations(_ call: HubCall, tagged tag: String) -> HubAnswer {
+    func listRegistrations(_ call: HubCall, tagged tag: String) -> HubReply {
         page(call, path: "tags/\(PercentEncoding.encoded(tag))/registrations", of: .tagged(tag.lowercased()))
     }
 
-    private func page(_ call: HubCall, path: String, of list: RegistrationList) -> HubAnswer {
+    private func page(_ call: HubCall, path: String, of list: RegistrationList) -> HubReply {
         answering { () throws(RefusedCall) in
             let limit = try pageLimit(call)
             let cursor = try ContinuationToken.cursor(call.request.queryValue("continuationtoken"))
@@ -99,8 +99,8 @@ extension HubServer {
         return min(top, Self.pageSize)
     }
 
-    private func answer(_ registration: Registration, to call: HubCall) -> HubAnswer {
-        var answer = HubAnswer.body(
+    private func answer(_ registration: Registration, to call: HubCall) -> HubReply {
+        var answer = HubReply.body(
             200, bytes: RegistrationWriter(call: call).entry(registration),
             contentType: "application/atom+xml; type=entry; charset=utf-8")
         answer.headers.append("ETag", value: "W/\"\(registration.etag)\"")
@@ -108,12 +108,12 @@ extension HubServer {
         return answer
     }
 
-    private func feed(_ page: [Registration], next: Int?, to call: HubCall, path: String) -> HubAnswer {
+    private func feed(_ page: [Registration], next: Int?, to call: HubCall, path: String) -> HubReply {
         let token = next.map(ContinuationToken.text)
         // The service encodes the token of this link twice, so clients take the header.
         let nextLink = token.map { "\(call.link(path))&continuationtoken=\(PercentEncoding.encoded($0))" }
         let body = RegistrationWriter(call: call).feed(page, path: path, nextLink: nextLink)
-        var answer = HubAnswer.body(200, bytes: body, contentType: "application/atom+xml; type=feed; charset=utf-8")
+        var answer = HubReply.body(200, bytes: body, contentType: "application/atom+xml; type=feed; charset=utf-8")
         if let token { answer.headers.append("x-ms-continuationtoken", value: token) }
         return answer
     }

@@ -7,7 +7,7 @@ extension HubServer {
     private static let maximumDelay: Int64 = 7 * 86_400_000
 
     /// `POST /messages`: to tags, to everyone, or with `direct` to one handle. With `test` the outcome is answered.
-    func send(_ call: HubCall) -> HubAnswer {
+    func send(_ call: HubCall) -> HubReply {
         answering { () throws(RefusedCall) in
             let reader = NotificationReader(call: call, body: call.request.body)
             var audience = try reader.taggedAudience()
@@ -24,7 +24,7 @@ extension HubServer {
     }
 
     /// `POST /messages/$batch`: one notification to up to 1,000 handles.
-    func sendBatch(_ call: HubCall) -> HubAnswer {
+    func sendBatch(_ call: HubCall) -> HubReply {
         return answering { () throws(RefusedCall) in
             guard call.hasFlag("direct") else { throw .invalid("A batch needs the flag 'direct' in its query") }
             // No source documents the service's answer. An answer as to a send would hide that nothing was tested.
@@ -40,7 +40,7 @@ extension HubServer {
     }
 
     /// `POST /schedulednotifications`: kept until its time, then delivered to the devices registered by then.
-    func schedule(_ call: HubCall) -> HubAnswer {
+    func schedule(_ call: HubCall) -> HubReply {
         return answering { () throws(RefusedCall) in
             let reader = NotificationReader(call: call, body: call.request.body)
             let now = call.moment.milliseconds
@@ -53,14 +53,14 @@ extension HubServer {
             var notification = try reader.notification(to: try reader.taggedAudience())
             notification.id = identify { $0.scheduledID(at: call.moment) }
             _ = try messages.accept(notification, of: call, due: time.milliseconds)
-            return HubAnswer(
+            return HubReply(
                 status: 201, headers: ["Location": call.link("schedulednotifications/" + notification.id)],
                 notificationID: notification.id, collapseKey: notification.collapseKey)
         }
     }
 
     /// `DELETE /schedulednotifications/{id}`.
-    func cancelSchedule(_ call: HubCall, id: String) -> HubAnswer {
+    func cancelSchedule(_ call: HubCall, id: String) -> HubReply {
         answering { () throws(RefusedCall) in
             guard try messages.cancel(id, now: call.moment.milliseconds) else {
                 throw RefusedCall(404, detail: "The scheduled notification does not exist")
@@ -71,11 +71,11 @@ extension HubServer {
 
     private func accept(
         _ read: Notification, of call: HubCall, path: String
-    ) throws(RefusedCall) -> HubAnswer {
+    ) throws(RefusedCall) -> HubReply {
         var notification = read
         notification.id = identify { $0.notificationID(at: call.moment) }
         let acceptance = try messages.accept(notification, of: call, due: nil)
-        var answer = HubAnswer.empty(201)
+        var answer = HubReply.empty(201)
         answer.notificationID = notification.id
         answer.rungCount = acceptance.rungCount
         answer.brokenRule = acceptance.brokenRule
@@ -85,14 +85,14 @@ extension HubServer {
     }
 
     /// A test send: at most 10 devices at random, at most 10 calls in a minute, and the outcome as XML.
-    private func test(_ notification: Notification, of call: HubCall) throws(RefusedCall) -> HubAnswer {
+    private func test(_ notification: Notification, of call: HubCall) throws(RefusedCall) -> HubReply {
         guard let reach = try messages.test(notification, of: call) else {
-            var answer = HubAnswer.error(
+            var answer = HubReply.error(
                 call.apiVersion >= .answers429 ? 429 : 403, detail: "At most 10 test sends are allowed in a minute")
             answer.headers = ["Retry-After": "60"]
             return answer
         }
-        var answer = HubAnswer.body(
+        var answer = HubReply.body(
             201, bytes: TestOutcome.xml(reach), contentType: "application/xml; charset=utf-8")
         answer.rungCount = reach.rung.count
         answer.brokenRule = reach.rule
@@ -126,7 +126,7 @@ extension HubServer {
     }
 
     /// Turns a refusal into its answer.
-    func answering(_ body: () throws(RefusedCall) -> HubAnswer) -> HubAnswer {
+    func answering(_ body: () throws(RefusedCall) -> HubReply) -> HubReply {
         do { return try body() } catch { return error.answer }
     }
 }

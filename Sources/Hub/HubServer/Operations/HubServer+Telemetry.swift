@@ -2,7 +2,7 @@ package import HTTPServing
 
 extension HubServer {
     /// `GET /messages/{id}`: the telemetry of a notification, once it is visible.
-    func telemetry(_ call: HubCall, id: String) -> HubAnswer {
+    func telemetry(_ call: HubCall, id: String) -> HubReply {
         guard HubIdentifiers.isNotificationID(id) else { return .error(400, detail: "The notification id is not valid") }
         return answering { () throws(RefusedCall) in
             guard let telemetry = try messages.telemetry(of: id, now: call.moment.milliseconds) else {
@@ -12,7 +12,7 @@ extension HubServer {
         }
     }
 
-    private func answer(_ telemetry: MessageTelemetry, to call: HubCall) -> HubAnswer {
+    private func answer(_ telemetry: MessageTelemetry, to call: HubCall) -> HubReply {
         let authority = call.baseURL.firstRange(of: "://").map { call.baseURL[$0.lowerBound...] } ?? ""
         let location = "sb\(authority)/messages/\(telemetry.id)?api-version=\(call.apiVersion.text)"
         var details: String?
@@ -24,7 +24,7 @@ extension HubServer {
     }
 
     /// `GET /feedbackcontainer`: a link to the container with the push services' reports, as plain text.
-    func feedbackContainer(_ call: HubCall) -> HubAnswer {
+    func feedbackContainer(_ call: HubCall) -> HubReply {
         guard let link = blobs.link(to: blobPath + "feedback", at: origin(of: call), from: call.moment, isContainer: true) else {
             return .empty(500)
         }

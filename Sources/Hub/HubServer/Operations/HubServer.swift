@@ -78,14 +78,14 @@ package final class HubServer: Sendable {
     func announce(_ registrations: [Registration]) { wrote(registrations) }
 
     /// Writes an installation in place of the one with its id.
-    package func write(_ installation: Installation, at now: Int64) throws(RefusedCall) {
+    package func write(_ installation: StoredInstallation, at now: Int64) throws(RefusedCall) {
         let registrations = derived(from: installation, at: now)
         try devices.change { (book) throws(RefusedCall) in try book.write(installation, as: registrations) }
         announce(registrations)
     }
 
     /// The registrations that stand for an installation, with new ids.
-    func derived(from installation: Installation, at now: Int64) -> [Registration] {
+    func derived(from installation: StoredInstallation, at now: Int64) -> [Registration] {
         identify { identifiers in
             installation.registrations(makeID: { identifiers.registrationID() }).map { registration in
                 var registration = registration
@@ -111,13 +111,13 @@ package final class HubServer: Sendable {
     ///   - callID: The call's number in the records.
     ///   - moment: The time.
     /// - Returns: The answer.
-    package func perform(_ request: HTTPServerRequest, route: HubRoute, callID: Int, moment: Moment) -> HubAnswer {
+    package func perform(_ request: HTTPServerRequest, route: HubRoute, callID: Int, moment: Moment) -> HubReply {
         let operation: HubOperation
         switch route {
         case .otherHub: return .error(404, detail: "No service is hosted at the specified address")
         case .unknown: return .error(404, detail: "The requested resource does not exist")
         case .methodNotAllowed(let allowed):
-            var answer = HubAnswer.error(405, detail: "The method is not allowed for this resource")
+            var answer = HubReply.error(405, detail: "The method is not allowed for this resource")
             answer.headers = ["Allow": allowed]
             return answer
         case .operation(let found): operation = found
@@ -130,7 +130,7 @@ package final class HubServer: Sendable {
             of: request.headers["Authorization"], in: request, for: String(request.rawPath), by: door, rights: operation.rights,
             at: moment)
         if let refusal {
-            return HubAnswer(status: refusal.status, detail: refusal.detail)
+            return HubReply(status: refusal.status, detail: refusal.detail)
         }
         guard let version = APIVersion(request.queryValue("api-version")) else {
             return .error(400, detail: "The api-version is missing or not valid: expected api-version=YYYY-MM in the query")

@@ -25,7 +25,7 @@ package struct HubCall: Sendable {
     }
 
     /// An error with 403 for operations that the tier does not include.
-    package func refusedByTier() -> HubAnswer {
+    package func refusedByTier() -> HubReply {
         .error(403, detail: "The requested operation is not available for the \(tier.rawValue.capitalized) tier of this hub")
     }
 }

@@ -2,7 +2,7 @@ import HTTPServing
 
 /// An answer that refuses a call.
 package struct RefusedCall: Error {
-    package let answer: HubAnswer
+    package let answer: HubReply
 
     package init(_ status: Int, detail: String) {
         answer = .error(status, detail: detail)
@@ -25,7 +25,7 @@ package struct RefusedCall: Error {
     }
 
     private init(_ status: Int, detail: String, headers: HTTPFields) {
-        var answer = HubAnswer.error(status, detail: detail)
+        var answer = HubReply.error(status, detail: detail)
         answer.headers = headers
         self.answer = answer
     }

@@ -260,7 +260,7 @@ package final class HubHost: Sendable {
     }
 
     private func error(_ status: Int, detail: String) -> HTTPServerResponse {
-        HubAnswer.error(status, detail: detail).response(
+        HubReply.error(status, detail: detail).response(
             at: Moment(milliseconds: surroundings.clock()), trackingID: identifiers.withLock { $0.trackingID() })
     }
 

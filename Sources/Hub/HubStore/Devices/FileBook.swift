@@ -77,14 +77,14 @@ package final class FileBook: DeviceBook {
         }
     }
 
-    package func installation(_ id: String) throws(RefusedCall) -> Installation? {
+    package func installation(_ id: String) throws(RefusedCall) -> StoredInstallation? {
         guard let row = try installations.row(of: id) else { return nil }
         var channel: String?
         if let holder = row.channelHolder { channel = try registration(at: holder).handle }
         return try installations.installation(of: row, id: id, channel: channel)
     }
 
-    package func write(_ installation: Installation, as registrations: [Registration]) throws(RefusedCall) {
+    package func write(_ installation: StoredInstallation, as registrations: [Registration]) throws(RefusedCall) {
         try removeInstallation(installation.id)
         var (sequences, holder): ([Int64], Int64?) = ([], nil)
         for registration in registrations {

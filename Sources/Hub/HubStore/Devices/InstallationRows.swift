@@ -34,14 +34,14 @@ struct InstallationRows {
     }
 
     /// The installation of a row.
-    mutating func installation(of row: Row, id: String, channel: String?) throws(RefusedCall) -> Installation {
+    mutating func installation(of row: Row, id: String, channel: String?) throws(RefusedCall) -> StoredInstallation {
         var installation = try PackedInstallation.installation(of: row.document, id: id, channel: channel, bodies: &bodies)
         installation.isChannelExpired = row.isExpired
         return installation
     }
 
     /// Adds the row of an installation.
-    func add(_ installation: Installation, registrations: [Int64], channelHolder: Int64?) throws(RefusedCall) {
+    func add(_ installation: StoredInstallation, registrations: [Int64], channelHolder: Int64?) throws(RefusedCall) {
         let document = PackedInstallation.bytes(of: installation, leavesOutChannel: channelHolder != nil)
         var packed = PackedWriter()
         packed.append(registrations) { $0.append(Int($1)) }

@@ -8,7 +8,7 @@ enum PackedInstallation {
     ///   - installation: The installation.
     ///   - leavesOutChannel: True if a registration of its own has the channel.
     /// - Returns: The bytes, which hold handles.
-    static func bytes(of installation: Installation, leavesOutChannel: Bool) -> [UInt8] {
+    static func bytes(of installation: StoredInstallation, leavesOutChannel: Bool) -> [UInt8] {
         var writer = PackedWriter()
         writer.append(Int(installation.platform.code))
         writer.append(installation.userID)
@@ -33,13 +33,13 @@ enum PackedInstallation {
     /// - Throws: 503 for other bytes.
     static func installation(
         of bytes: [UInt8], id: String, channel: String?, bodies: inout TemplateBodies
-    ) throws(RefusedCall) -> Installation {
+    ) throws(RefusedCall) -> StoredInstallation {
         var reader = PackedReader(bytes)
         let code = try reader.number()
         guard let platform = HubPlatform.allCases.first(where: { $0.code == Int64(code) }) else { throw .unreadable }
         let (user, expiration, variables) = (try reader.optionalText(), try reader.optionalText(), try reader.pairs())
         let target = try target(from: &reader, channel: channel, bodies: &bodies)
-        var installation = Installation(id: id, platform: platform, target: target)
+        var installation = StoredInstallation(id: id, platform: platform, target: target)
         (installation.userID, installation.expirationTime, installation.pushVariables) = (user, expiration, variables)
         for _ in 0..<(try reader.number()) {
             let name = try reader.text()

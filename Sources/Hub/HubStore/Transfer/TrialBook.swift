@@ -19,7 +19,7 @@ package final class TrialBook: DeviceBook {
         try book.page(of: list, from: cursor, limit: limit)
     }
 
-    package func installation(_ id: String) throws(RefusedCall) -> Installation? { try book.installation(id) }
+    package func installation(_ id: String) throws(RefusedCall) -> StoredInstallation? { try book.installation(id) }
 
     package func end() throws(RefusedCall) -> DeviceNumber { try book.end() }
 
@@ -33,7 +33,7 @@ package final class TrialBook: DeviceBook {
 
     package func removeRegistration(_ id: String) {}
 
-    package func write(_ installation: Installation, as registrations: [Registration]) {}
+    package func write(_ installation: StoredInstallation, as registrations: [Registration]) {}
 
     package func removeInstallation(_ id: String) {}
 

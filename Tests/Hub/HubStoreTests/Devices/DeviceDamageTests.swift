@@ -38,7 +38,7 @@ struct DeviceDamageTests {
         let file = try DeviceFile()
         try file.devices.change { (book) throws(RefusedCall) in
             let target = InstallationTarget(pushChannel: "handle", tags: [])
-            let installation = Installation(id: "i", platform: .fcmv1, target: target)
+            let installation = StoredInstallation(id: "i", platform: .fcmv1, target: target)
             try book.write(installation, as: installation.registrations { "1-1-1" })
         }
         try file.file.change { (connection) throws(RefusedCall) in try connection.execute(damage) }

@@ -66,9 +66,9 @@ struct DeviceDraw {
         return registration
     }
 
-    mutating func installation() throws -> Installation {
+    mutating func installation() throws -> StoredInstallation {
         let platform = one(of: Self.platforms)
-        var installation = Installation(id: installationID(), platform: platform, target: try target(on: platform))
+        var installation = StoredInstallation(id: installationID(), platform: platform, target: try target(on: platform))
         if isOne(in: 2) { installation.userID = "u\(number(below: 5))" }
         if isOne(in: 4) { installation.expirationTime = one(of: ["1970-01-01T00:00:00.050Z", "2099-01-01", "never"]) }
         if isOne(in: 4) { installation.pushVariables = [("a", "b"), ("ü", "")] }

@@ -12,7 +12,7 @@ struct DevicePlanTests {
         let written = try file.file.change { (connection) throws(RefusedCall) in
             try FileBook.change(on: connection) { (book) throws(RefusedCall) in
                 let target = InstallationTarget(pushChannel: "handle", tags: ["a"])
-                let installation = Installation(id: "i", platform: .fcmv1, target: target)
+                let installation = StoredInstallation(id: "i", platform: .fcmv1, target: target)
                 try book.write(installation, as: installation.registrations { "1-1-1" })
                 try book.removeRegistration("1-1-1")
                 try book.write(installation, as: installation.registrations { "1-1-1" })

@@ -19,7 +19,7 @@ struct DeviceSecrecyTests {
             try book.write(Registration(id: "2-1-1", platform: .apple, handle: Self.token, tags: ["$UserId:{alice}"]))
             try book.write(Registration(id: "3-1-1", platform: .apple, handle: Self.token.uppercased(), tags: []))
             let target = InstallationTarget(pushChannel: "https://push.example/channel-of-a-device", tags: ["topic-of-alice"])
-            var installation = Installation(id: "installation-of-alice", platform: .windows, target: target)
+            var installation = StoredInstallation(id: "installation-of-alice", platform: .windows, target: target)
             installation.userID = "alice"
             installation.secondaryTiles = [("tile", InstallationTarget(pushChannel: Self.tileChannel, tags: []))]
             var number = 3

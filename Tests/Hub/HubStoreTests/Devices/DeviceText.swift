@@ -23,7 +23,7 @@ enum DeviceText {
 
     static func of(_ registrations: [Registration]) -> String { registrations.map { of($0) }.joined(separator: "\n") }
 
-    static func of(_ installation: Installation?) -> String {
+    static func of(_ installation: StoredInstallation?) -> String {
         guard let installation else { return "none" }
         let head = [
             installation.id, installation.platform.rawValue, installation.userID ?? "-", installation.expirationTime ?? "-",

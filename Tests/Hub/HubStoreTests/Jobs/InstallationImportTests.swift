@@ -36,7 +36,7 @@ struct InstallationImportTests {
             .map { String(decoding: InstallationWriter.json($0), as: UTF8.self) }
     }
 
-    private static func write(_ json: String, to devices: any DeviceStore) throws -> Installation {
+    private static func write(_ json: String, to devices: any DeviceStore) throws -> StoredInstallation {
         let installation = try InstallationReader(Array(json.utf8)).installation(id: nil)
         try devices.change { (book) throws(RefusedCall) in
             var identifiers = HubIdentifiers(seed: 1)

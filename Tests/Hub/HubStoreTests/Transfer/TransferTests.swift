@@ -88,7 +88,7 @@ struct TransferTests {
 
     @Test(arguments: Store.allCases) func anInstallationOfAUserGoesAsAWhole(store: Store) throws {
         let stage = try Stage(store)
-        var installation = Installation(id: "i-1", platform: .gcm, target: InstallationTarget(pushChannel: "h1"))
+        var installation = StoredInstallation(id: "i-1", platform: .gcm, target: InstallationTarget(pushChannel: "h1"))
         installation.userID = "alice"
         installation.target.templates = [
             InstallationTarget.Template(name: "t", text: "{}", body: try BodyTemplate("{}"))

@@ -2,7 +2,7 @@ package import HTTPServing
 import PushModel
 
 /// The hub's answer to a call, before it becomes HTTP.
-package struct HubAnswer: Sendable {
+package struct HubReply: Sendable {
     package var status: Int
     package var headers: HTTPFields = [:]
     package var body: [UInt8] = []
@@ -16,13 +16,13 @@ package struct HubAnswer: Sendable {
     package var collapseKey: String?
 
     /// An answer without a body.
-    package static func empty(_ status: Int) -> HubAnswer { HubAnswer(status: status) }
+    package static func empty(_ status: Int) -> HubReply { HubReply(status: status) }
 
     /// An error with a body of code and detail.
-    package static func error(_ status: Int, detail: String) -> HubAnswer { HubAnswer(status: status, detail: detail) }
+    package static func error(_ status: Int, detail: String) -> HubReply { HubReply(status: status, detail: detail) }
 
-    package static func body(_ status: Int, bytes body: [UInt8], contentType: String) -> HubAnswer {
-        HubAnswer(status: status, headers: ["Content-Type": contentType], body: body)
+    package static func body(_ status: Int, bytes body: [UInt8], contentType: String) -> HubReply {
+        HubReply(status: status, headers: ["Content-Type": contentType], body: body)
     }
 
     /// The complete response: the service's own header fields, and the error's body. Both name the tracking id.

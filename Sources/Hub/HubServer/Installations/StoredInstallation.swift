@@ -18,7 +18,7 @@ package struct InstallationTarget: Sendable {
 }
 
 /// One installation, as its JSON describes it.
-package struct Installation: Sendable {
+package struct StoredInstallation: Sendable {
     package let id: String
     package var platform: HubPlatform
     package var userID: String?
