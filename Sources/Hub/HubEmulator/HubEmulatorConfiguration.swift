@@ -61,7 +61,7 @@ public struct HubEmulatorConfiguration: Sendable {
     /// The defaults.
     public init() {}
 
-    /// What the hub itself has to know.
+    /// The terms of the hub itself.
     var terms: HubTerms {
         HubTerms(
             hubName: hubName, policies: policies, tier: tier, listen: listen, checksHost: checksHost,

@@ -1,6 +1,6 @@
 /// A blob of the feedback container.
 package struct FeedbackBlob: Sendable {
-    /// What a list says of a blob.
+    /// The line of a blob in a list.
     package struct Head: Sendable, Equatable {
         package let name: String
         package let byteCount: Int

@@ -18,9 +18,10 @@ package struct HubsConfiguration: Sendable, Equatable {
         package var name: String
         /// The path of its file.
         package var state: String
-        /// The policies whose keys may sign. Two of one name are one policy while its keys are replaced. Without any, one is made and kept
-        /// in the file.
+        /// The policies whose keys may sign. Two of one name are one policy while its keys are replaced.
         package var policies: [HubPolicy] = []
+        /// True if a policy with all rights, whose key is made once and kept in the file, comes before the others.
+        package var makesPolicy = false
         package var tier = HubTier.standard
         /// True if a token's audience must name the host of the request.
         package var checksHost = false

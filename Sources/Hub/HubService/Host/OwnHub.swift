@@ -170,9 +170,9 @@ final class OwnHub: Sendable {
         of hub: HubsConfiguration.Hub, in configuration: HubsConfiguration, over parts: HubParts
     ) throws(RefusedCall) -> HubTerms {
         var policies = hub.policies
-        if policies.isEmpty {
+        if hub.makesPolicy || policies.isEmpty {
             let key = String(decoding: Base64.encode(try kept(policyKey, in: parts)), as: UTF8.self)
-            policies = [HubPolicy(name: madePolicy, key: key, rights: .all)]
+            policies.insert(HubPolicy(name: madePolicy, key: key, rights: .all), at: 0)
         }
         return HubTerms(
             hubName: hub.name, policies: policies, tier: hub.tier, listen: configuration.listen, checksHost: hub.checksHost,

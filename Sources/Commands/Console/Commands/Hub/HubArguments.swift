@@ -78,6 +78,7 @@ package enum HubArguments {
         }
         var hub = HubsConfiguration.Hub(name: name, state: arguments.value("state") ?? stateDefault)
         hub.policies = try invocation.hubPolicies(settings)
+        hub.makesPolicy = settings.hub.connectionString == nil
         hub.tier = arguments.value("tier").flatMap(HubTier.init) ?? hub.tier
         hub.checksHost = arguments.has("check-host")
         hub.handleKeyFile = invocation.handleKeyFile
