@@ -143,7 +143,7 @@ struct WalkTests {
     @Test("hands over no push that breaks a rule of its push service")
     func brokenRule() throws {
         try stage.register(2, on: .apple)
-        let notification = try Notification.sample("a", format: "apple", body: #"{"aps":{"badge":"no number"}}"#)
+        let notification = try Notification.sample("a", format: "apple", body: "{}")
         var walk = Walk(message(notification))
         let (_, page) = walk.take(try page(of: walk, limit: 9), at: now, isOver: false)
         #expect(page.deliveries.isEmpty)

@@ -87,7 +87,7 @@ import Testing
         let detail = expectUnavailable { () throws(RefusedCall) in
             try file.change { (connection) throws(RefusedCall) in
                 try connection.insert(1)
-                try connection.execute("INSERT INTO nothing VALUES (1)")
+                try connection.execute("INSERT INTO unknown VALUES (1)")
             }
         }
         #expect(detail.contains("no such table"))
