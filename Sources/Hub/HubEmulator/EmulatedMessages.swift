@@ -71,9 +71,14 @@ final class EmulatedMessages: MessageStore {
     /// The devices that a notification reaches.
     private func reach(of notification: Notification, now: Int64) throws(RefusedCall) -> Reach {
         guard let audience = notification.devices(at: now) else { return notification.directReach }
-        let found = try devices.read { (book) throws(RefusedCall) in try book.devices(of: audience, after: nil, limit: .max) }
-        var reach = Reach()
-        for device in found { notification.add(device, to: &reach) }
+        var (reach, place): (Reach, DevicePlace?) = (Reach(), nil)
+        repeat {
+            let page = try devices.read { [place] (book) throws(RefusedCall) in
+                try book.devices(of: audience, after: place, limit: .max)
+            }
+            for device in page.devices { notification.add(device, to: &reach) }
+            place = page.next
+        } while place != nil
         return reach
     }
 

@@ -57,8 +57,8 @@ package protocol DeviceBook: AnyObject {
     /// The place behind every device that is there.
     func end() throws(RefusedCall) -> DeviceNumber
 
-    /// The devices of an audience behind a place, in the order of walks, at most `limit`. Fewer than `limit` are the last.
-    func devices(of audience: DeviceAudience, after place: DevicePlace?, limit: Int) throws(RefusedCall) -> [AudienceDevice]
+    /// A page of the devices of an audience behind a place, in the order of walks, at most `limit`. It may also end early, by what was read.
+    func devices(of audience: DeviceAudience, after place: DevicePlace?, limit: Int) throws(RefusedCall) -> AudiencePage
 }
 
 /// A list of registrations that clients may ask for.
@@ -111,6 +111,19 @@ package struct AudienceDevice: Sendable {
 
     package init(place: DevicePlace, registrations: [Registration]) {
         (self.place, self.registrations) = (place, registrations)
+    }
+}
+
+/// A page of an audience.
+package struct AudiencePage: Sendable {
+    package let devices: [AudienceDevice]
+    /// The place behind which the next page begins. Nil at the end.
+    package let next: DevicePlace?
+    /// Registrations of the audience that cannot be read. They are stepped over.
+    package let unreadableCount: Int
+
+    package init(devices: [AudienceDevice], next: DevicePlace?, unreadableCount: Int = 0) {
+        (self.devices, self.next, self.unreadableCount) = (devices, next, unreadableCount)
     }
 }
 

@@ -78,7 +78,7 @@ private final class MemoryBook: DeviceBook {
 
     func end() -> DeviceNumber { nextNumber }
 
-    func devices(of audience: DeviceAudience, after place: DevicePlace?, limit: Int) -> [AudienceDevice] {
+    func devices(of audience: DeviceAudience, after place: DevicePlace?, limit: Int) -> AudiencePage {
         var found: [DevicePlace: [Registration]] = [:]
         registrations.forEachMatch(of: audience.expression) { registration in
             guard audience.means(registration), let number = numbers[registration.deviceKey] else { return }
@@ -87,7 +87,9 @@ private final class MemoryBook: DeviceBook {
                 found[here, default: []].append(registration)
             }
         }
-        return found.keys.sorted().prefix(limit).map { AudienceDevice(place: $0, registrations: found[$0] ?? []) }
+        let places = found.keys.sorted().prefix(limit)
+        let devices = places.map { AudienceDevice(place: $0, registrations: found[$0] ?? []) }
+        return AudiencePage(devices: devices, next: places.count == limit ? places.last : nil)
     }
 
     /// Forgets the numbers of devices that have no registration any more.

@@ -10,6 +10,28 @@ struct AudienceSearch {
         case complement(any PostingSet)
     }
 
+    /// A page that is being filled.
+    private struct Page {
+        let limit: Int
+        private var devices: [AudienceDevice] = []
+        /// The row of the present device.
+        var device: Int64 = -1
+        /// Its registrations.
+        var registrations: [Registration] = []
+
+        init(limit: Int) { self.limit = limit }
+
+        var isFull: Bool { devices.count >= limit }
+
+        mutating func endDevice() throws(RefusedCall) {
+            guard !registrations.isEmpty else { return }
+            devices.append(AudienceDevice(place: try DeviceRows.place(of: device), registrations: registrations))
+            registrations = []
+        }
+
+        func whole(next: DevicePlace?) -> AudiencePage { AudiencePage(devices: devices, next: next) }
+    }
+
     private let audience: DeviceAudience
     private let connection: HubConnection
     /// The numbers of the expression's tags, without those that no registration has.
@@ -23,22 +45,20 @@ struct AudienceSearch {
     /// The devices behind a place, at most `limit`.
     func devices(
         after place: DevicePlace?, limit: Int, rows: inout RegistrationRows
-    ) throws(RefusedCall) -> [AudienceDevice] {
-        guard limit > 0 else { return [] }
+    ) throws(RefusedCall) -> AudiencePage {
+        var page = Page(limit: limit)
+        guard limit > 0 else { return page.whole(next: nil) }
         let endNumber = min(max(audience.end ?? DeviceRows.numberEnd, 0), DeviceRows.numberEnd)
         let first = audience.platform.map { DeviceRows.id(of: $0, number: 0) } ?? 0
         let set = try set(before: audience.platform == nil ? .max : first + endNumber)
         var next = Posting(device: max(first, place.map { DeviceRows.id(of: $0) + 1 } ?? first), sequence: 0)
-        var devices: [AudienceDevice] = []
-        var (device, registrations): (Int64, [Registration]) = (-1, [])
         while let found = try set.first(from: next) {
-            if found.device != device, !registrations.isEmpty {
-                devices.append(AudienceDevice(place: try DeviceRows.place(of: device), registrations: registrations))
-                if devices.count == limit { return devices }
-                registrations = []
+            if found.device != page.device {
+                try page.endDevice()
+                if page.isFull { return page.whole(next: try DeviceRows.place(of: page.device)) }
+                page.device = found.device
             }
-            device = found.device
-            let place = try DeviceRows.place(of: device)
+            let place = try DeviceRows.place(of: found.device)
             guard place.number < endNumber else {
                 // The rest of this platform came later, too.
                 next = Posting(device: DeviceRows.firstID(behind: place.platform), sequence: 0)
@@ -47,11 +67,10 @@ struct AudienceSearch {
             next = found.next
             guard found.hasTemplate == (audience.platform == nil) else { continue }
             let stored = try rows.registration(at: found.sequence, notExpiredAt: audience.now)
-            if let stored { registrations.append(stored.registration) }
+            if let stored { page.registrations.append(stored.registration) }
         }
-        guard !registrations.isEmpty else { return devices }
-        devices.append(AudienceDevice(place: try DeviceRows.place(of: device), registrations: registrations))
-        return devices
+        try page.endDevice()
+        return page.whole(next: page.isFull ? try DeviceRows.place(of: page.device) : nil)
     }
 
     /// The registrations that satisfy the expression, of devices whose rows are below `end`.

@@ -114,7 +114,7 @@ package final class FileBook: DeviceBook {
 
     package func devices(
         of audience: DeviceAudience, after place: DevicePlace?, limit: Int
-    ) throws(RefusedCall) -> [AudienceDevice] {
+    ) throws(RefusedCall) -> AudiencePage {
         try tags.removeLeaving()
         return try AudienceSearch(for: audience, tags: &tags, on: connection)
             .devices(after: place, limit: limit, rows: &registrations)

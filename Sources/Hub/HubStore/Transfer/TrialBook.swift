@@ -25,7 +25,7 @@ package final class TrialBook: DeviceBook {
 
     package func devices(
         of audience: DeviceAudience, after place: DevicePlace?, limit: Int
-    ) throws(RefusedCall) -> [AudienceDevice] {
+    ) throws(RefusedCall) -> AudiencePage {
         try book.devices(of: audience, after: place, limit: limit)
     }
 
