@@ -115,6 +115,7 @@ package struct RegistrationImport: Sendable {
         registration.id = existing?.id ?? makeID()
         registration.etag = (existing?.etag ?? 0) + 1
         registration.writtenAt = time
+        try book.checkRoom(for: [registration])
         try book.write(registration)
         return registration
     }

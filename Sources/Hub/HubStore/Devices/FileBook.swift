@@ -56,6 +56,11 @@ package final class FileBook: DeviceBook {
         return found
     }
 
+    package func registrationCount(of device: DeviceKey) throws(RefusedCall) -> Int {
+        guard let id = try devices.id(of: device) else { return 0 }
+        return try registrations.sequences(of: id).count
+    }
+
     package func page(
         of list: RegistrationList, from cursor: Int, limit: Int
     ) throws(RefusedCall) -> (page: [Registration], next: Int?) {
@@ -84,6 +89,18 @@ package final class FileBook: DeviceBook {
         return try installations.installation(of: row, id: id, channel: channel)
     }
 
+    package func installationIDs(behind id: String?, limit: Int) throws(RefusedCall) -> [String] {
+        try installations.ids(behind: id ?? "", limit: limit)
+    }
+
+    package func expiredInstallationIDs(at time: Int64, limit: Int) throws(RefusedCall) -> [String] {
+        try installations.expiredIDs(at: time, limit: limit)
+    }
+
+    package func expiredRegistrationIDs(at time: Int64, limit: Int) throws(RefusedCall) -> [String] {
+        try registrations.expiredIDs(at: time, limit: limit)
+    }
+
     package func write(_ installation: StoredInstallation, as registrations: [Registration]) throws(RefusedCall) {
         try removeInstallation(installation.id)
         var (sequences, holder): ([Int64], Int64?) = ([], nil)
@@ -98,11 +115,14 @@ package final class FileBook: DeviceBook {
 
     package func removeInstallation(_ id: String) throws(RefusedCall) {
         guard let row = try installations.row(of: id) else { return }
+        // All is read before anything is removed.
+        var former: [StoredRegistration] = []
+        for sequence in row.registrations {
+            if let stored = try registrations.registration(at: sequence) { former.append(stored) }
+        }
         try installations.remove(id)
         try count { $0.counts.installations -= 1 }
-        for sequence in row.registrations {
-            if let stored = try registrations.registration(at: sequence) { try remove(stored) }
-        }
+        for stored in former { try remove(stored) }
     }
 
     package func markExpired(installation id: String) throws(RefusedCall) { try installations.markExpired(id) }

@@ -55,6 +55,14 @@ struct RegistrationRows {
         ) { (row) throws(RefusedCall) in try row.number(0) }
     }
 
+    /// The ids of those that have expired by a time, the first to expire first.
+    func expiredIDs(at time: Int64, limit: Int) throws(RefusedCall) -> [String] {
+        try connection.rows(
+            "SELECT id FROM registration WHERE expires_at <= ? ORDER BY expires_at LIMIT ?",
+            with: [.number(time), .number(Int64(limit))]
+        ) { (row) throws(RefusedCall) in RegistrationID.text(of: try row.blob(0)) }.compactMap { $0 }
+    }
+
     /// Adds the row of a registration.
     func add(_ registration: Registration, at posting: Posting, deviceHandle: String) throws(RefusedCall) {
         let packed = PackedRegistration(registration, deviceHandle: deviceHandle)
