@@ -59,7 +59,7 @@ private final class MemoryBook: DeviceBook {
         case .all: registrations.page(from: cursor, limit: limit) { _ in true }
         case .filtered(let filter):
             registrations.page(of: filter.devices, from: cursor, limit: limit, where: filter.matches)
-        case .tagged(let tag): registrations.page(from: cursor, limit: limit) { $0.foldedTags.contains(tag) }
+        case .tagged(let tag): registrations.page(ofTag: tag, from: cursor, limit: limit)
         }
     }
 

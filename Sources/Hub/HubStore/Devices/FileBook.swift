@@ -3,6 +3,8 @@ package import HubServer
 /// The devices of a hub's file within one reading or change.
 package final class FileBook: DeviceBook {
     private static let maximumPageSize = 1 << 20
+    /// Rows whose numbers a check has in memory.
+    private static let checkedCount = 1000
 
     private let connection: HubConnection
     private var devices: DeviceRows
@@ -138,6 +140,28 @@ package final class FileBook: DeviceBook {
         try tags.removeLeaving()
         return try AudienceSearch(for: audience, tags: &tags, on: connection)
             .devices(after: place, limit: limit, rows: &registrations)
+    }
+
+    /// The numbers of registrations and installations that cannot be read.
+    package func countUnreadable() throws(RefusedCall) -> (registrations: Int, installations: Int) {
+        var (count, installationCount) = (0, 0)
+        var sequences = try registrations.sequences(from: .min, limit: Self.checkedCount)
+        while let last = sequences.last {
+            for sequence in sequences {
+                do throws(RefusedCall) { _ = try registration(at: sequence) } catch { count += 1 }
+                guard connection.failure == nil else { throw .unreadable }
+            }
+            sequences = last < .max ? try registrations.sequences(from: last + 1, limit: Self.checkedCount) : []
+        }
+        var ids = try installationIDs(behind: nil, limit: Self.checkedCount)
+        while let last = ids.last {
+            for id in ids {
+                do throws(RefusedCall) { _ = try installation(id) } catch { installationCount += 1 }
+                guard connection.failure == nil else { throw .unreadable }
+            }
+            ids = try installationIDs(behind: last, limit: Self.checkedCount)
+        }
+        return (count, installationCount)
     }
 
     /// The registration of a sequence number that was found.

@@ -5,6 +5,8 @@ import SQLite
 struct StoredRegistration {
     let registration: Registration
     let posting: Posting
+    /// The bytes of its row.
+    let byteCount: Int
 
     /// The tags of its postings.
     var tags: Set<[UInt8]> { registration.postedTags }
@@ -108,8 +110,9 @@ struct RegistrationRows {
         (registration.writtenAt, registration.expiresAt) = (try row.number(4), row.integer(5))
         var secret: [UInt8]?
         if let sealed = row.bytes(7) { secret = try seal.opened(sealed) }
-        try PackedRegistration(content: try row.blob(6), secret: secret)
-            .unpack(into: &registration, hasTemplate: posting.hasTemplate, bodies: &bodies)
-        return StoredRegistration(registration: registration, posting: posting)
+        let packed = PackedRegistration(content: try row.blob(6), secret: secret)
+        try packed.unpack(into: &registration, hasTemplate: posting.hasTemplate, bodies: &bodies)
+        let byteCount = packed.content.count + (secret?.count ?? 0) + handle.utf8.count
+        return StoredRegistration(registration: registration, posting: posting, byteCount: byteCount)
     }
 }
