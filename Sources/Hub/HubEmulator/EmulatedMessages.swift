@@ -6,7 +6,7 @@ final class EmulatedMessages: MessageStore {
     /// Protects all that the emulator remembers. No other lock is taken and nothing blocks while it is held.
     let state: Mutex<HubState>
     private let devices: any DeviceStore
-    /// Held while due notifications are delivered, so that nobody finds one neither scheduled nor rung. It is taken before all others.
+    /// Held while due notifications are delivered, so that none is found neither scheduled nor rung. It is taken before all others.
     private let delivery = Mutex(())
 
     init(_ state: HubState, devices: any DeviceStore) {

@@ -82,7 +82,7 @@ package protocol DeviceBook: AnyObject {
     /// The place behind every device that is there.
     func end() throws(RefusedCall) -> DeviceNumber
 
-    /// A page of the devices of an audience behind a place, in the order of walks, at most `limit`. It may also end early, by what was read.
+    /// A page of the devices of an audience behind a place, in the order of walks, at most `limit`. It may also end early, by the work that it took.
     func devices(of audience: DeviceAudience, after place: DevicePlace?, limit: Int) throws(RefusedCall) -> AudiencePage
 }
 

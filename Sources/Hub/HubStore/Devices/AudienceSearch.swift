@@ -113,13 +113,15 @@ struct AudienceSearch {
     }
 
     /// Adds a registration to a page, if it is meant.
-    private func read(_ found: Posting, into page: inout Page, rows: inout RegistrationRows) throws(RefusedCall) {
+    private func read(
+        _ found: Posting, into page: inout Page, rows: inout RegistrationRows
+    ) throws(RefusedCall) {
         guard found.hasTemplate == (audience.platform == nil) else { return }
         do throws(RefusedCall) {
             guard let stored = try rows.registration(at: found.sequence, notExpiredAt: audience.now) else { return }
             page.add(stored)
         } catch {
-            // What the disk refuses is refused. A row that cannot be understood must not keep others from their notification.
+            // A refusal by the disk is passed on. A row that cannot be understood must not keep others from their notification.
             guard connection.failure == nil else { throw error }
             page.unreadableCount += 1
         }
@@ -127,7 +129,9 @@ struct AudienceSearch {
 
     /// The registrations that satisfy the expression, of devices whose rows are below `end`.
     private func set(before end: Int64) throws(RefusedCall) -> any PostingSet {
-        guard let expression = audience.expression else { return try StoredPostings(of: nil, before: end, in: window, on: connection) }
+        guard let expression = audience.expression else {
+            return try StoredPostings(of: nil, before: end, in: window, on: connection)
+        }
         let part = try expression.composed { (step: TagExpression.CompositionStep<Part>) throws(RefusedCall) -> Part in
             switch step {
             case .tag(let tag):

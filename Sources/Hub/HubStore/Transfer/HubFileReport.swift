@@ -43,7 +43,7 @@ extension HubFile {
 }
 
 extension HubFileReport {
-    /// Counts the rows. Returns false if the pages contradict one another: rows prove nothing then.
+    /// Counts the rows. Returns false if the pages contradict one another: the rows prove nothing then.
     fileprivate mutating func fill(from database: Database) throws(SQLiteError) -> Bool {
         let integrity = try database.prepare("PRAGMA integrity_check")
         while try integrity.step() {

@@ -9,7 +9,7 @@ package struct UserRemoval {
     package private(set) var installationCount = 0
     /// Registrations of no installation that were removed.
     package private(set) var registrationCount = 0
-    /// Installations that cannot be read, so that whose they are is not known.
+    /// Installations that cannot be read, so that their users are not known.
     package private(set) var unreadableCount = 0
     /// The user's tags, in lower case.
     private let tags: Set<String>

@@ -23,16 +23,18 @@ struct DeviceLimitTests {
         (templates(90, tags: 100), true), (templates(90, tags: 200), false),
     ]) func anInstallationHasLimits(_ templates: String, isTaken: Bool) {
         let text = "{\"platform\":\"wns\",\"pushChannel\":\"https://a.example/1\",\"templates\":{\(templates)}}"
-        #expect(Self.status { () throws(RefusedCall) in
-            _ = try InstallationReader(Array(text.utf8)).installation(id: "i")
-        } == (isTaken ? 200 : 400))
+        #expect(
+            Self.status { () throws(RefusedCall) in
+                _ = try InstallationReader(Array(text.utf8)).installation(id: "i")
+            } == (isTaken ? 200 : 400))
     }
 
     @Test(arguments: [(99, true), (100, false), (5000, false)]) func tilesCountAsTemplatesDo(_ count: Int, isTaken: Bool) {
         let text = "{\"platform\":\"wns\",\"pushChannel\":\"https://a.example/1\",\"secondaryTiles\":{\(Self.tiles(count))}}"
-        #expect(Self.status { () throws(RefusedCall) in
-            _ = try InstallationReader(Array(text.utf8)).installation(id: "i")
-        } == (isTaken ? 200 : 400))
+        #expect(
+            Self.status { () throws(RefusedCall) in
+                _ = try InstallationReader(Array(text.utf8)).installation(id: "i")
+            } == (isTaken ? 200 : 400))
     }
 
     @Test(arguments: [("/templates/t", false), ("/tags", true)]) func aPatchHasTheSameLimits(_ path: String, isTaken: Bool) {
@@ -40,9 +42,10 @@ struct DeviceLimitTests {
         var installation = StoredInstallation(id: "i", platform: .windows, target: target)
         let value = isTaken ? "[\"a\"]" : "{\"body\":\"\(Self.body(70_000))\"}"
         let patch = "[{\"op\":\"add\",\"path\":\"\(path)\",\"value\":\(value)}]"
-        #expect(Self.status { () throws(RefusedCall) in
-            try InstallationPatch.apply(Array(patch.utf8), to: &installation)
-        } == (isTaken ? 200 : 400))
+        #expect(
+            Self.status { () throws(RefusedCall) in
+                try InstallationPatch.apply(Array(patch.utf8), to: &installation)
+            } == (isTaken ? 200 : 400))
     }
 
     @Test(arguments: [(60_000, 200), (70_000, 400), (1 << 20, 400)]) func aRegistrationHasLimits(_ count: Int, status: Int) {
@@ -83,10 +86,11 @@ struct DeviceLimitTests {
         #expect((64 << 10...70 << 10).contains(body.count))
     }
 
-    @Test(arguments: [
-        (199, 10, false, nil), (200, 10, false, 200), (450, 10, false, 200), (3, 10, true, 3), (0, 10, true, nil),
-        (10, 100_000, false, 3), (2, 100_000, false, nil), (2, 100_000, true, 2),
-    ] as [(Int, Int, Bool, Int?)])
+    @Test(
+        arguments: [
+            (199, 10, false, nil), (200, 10, false, 200), (450, 10, false, 200), (3, 10, true, 3), (0, 10, true, nil),
+            (10, 100_000, false, 3), (2, 100_000, false, nil), (2, 100_000, true, 2),
+        ] as [(Int, Int, Bool, Int?)])
     func aChangeOfAnImportHasLimits(_ count: Int, byteCount: Int, isOver: Bool, expected: Int?) {
         let reader = RegistrationImport(.create, at: 0)
         var waiting = (0..<count).map { number in

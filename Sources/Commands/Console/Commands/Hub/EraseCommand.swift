@@ -25,7 +25,7 @@ enum EraseCommand {
         ])
         try invocation.out(table)
         if removal.unreadableCount > 0 {
-            invocation.streams.note("\(removal.unreadableCount) installations cannot be read; whose they are is not known")
+            invocation.streams.note("\(removal.unreadableCount) installations cannot be read, so their users are not known")
         }
         let isFound = removal.installationCount + removal.registrationCount > 0
         if !isFound { invocation.streams.note("the user has no device in it") }
