@@ -52,16 +52,30 @@ private final class MemoryBook: DeviceBook {
 
     func registrations(of device: DeviceKey) -> [Registration] { registrations.registrations(of: device) }
 
+    func registrationCount(of device: DeviceKey) -> Int { registrations.registrations(of: device).count }
+
     func page(of list: RegistrationList, from cursor: Int, limit: Int) -> (page: [Registration], next: Int?) {
         switch list {
         case .all: registrations.page(from: cursor, limit: limit) { _ in true }
         case .filtered(let filter):
             registrations.page(of: filter.devices, from: cursor, limit: limit, where: filter.matches)
-        case .tagged(let tag): registrations.page(from: cursor, limit: limit) { $0.foldedTags.contains(tag) }
+        case .tagged(let tag): registrations.page(ofTag: tag, from: cursor, limit: limit)
         }
     }
 
     func installation(_ id: String) -> StoredInstallation? { installations[id]?.installation }
+
+    func installationIDs(behind id: String?, limit: Int) -> [String] {
+        Array(installations.keys.filter { installation in id.map { $0 < installation } ?? true }.sorted().prefix(limit))
+    }
+
+    func expiredInstallationIDs(at time: Int64, limit: Int) -> [String] {
+        Array(installations.values.lazy.map(\.installation).filter { $0.isExpired(at: time) }.map(\.id).prefix(limit))
+    }
+
+    func expiredRegistrationIDs(at time: Int64, limit: Int) -> [String] {
+        registrations.page(from: 0, limit: limit) { $0.isExpired(at: time) }.page.map(\.id)
+    }
 
     func write(_ installation: StoredInstallation, as registrations: [Registration]) {
         removeInstallation(installation.id)
