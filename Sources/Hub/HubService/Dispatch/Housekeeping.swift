@@ -64,7 +64,7 @@ final class Housekeeping {
 
     /// Forgets some of the registrations that have expired, and of the notifications whose time is over. Returns how many.
     private func forgetPortion(at now: Int64, by terms: DispatchTerms) throws(RefusedCall) -> Int {
-        let expiredCount = 0
+        let expiredCount = try devices.forgetExpired(before: now, limit: Self.portion)
         let (end, isOver) = now.subtractingReportingOverflow(terms.retention.wholeMilliseconds)
         return try expiredCount + (isOver ? 0 : journal.forget(endedBefore: end))
     }

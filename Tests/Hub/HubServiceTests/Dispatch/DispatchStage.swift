@@ -137,6 +137,11 @@ final class DispatchStage {
         }
     }
 
+    /// The registrations that are there, whether they have expired or not.
+    func registrationCount() throws -> Int {
+        try devices.read { (book) throws(RefusedCall) in try book.page(of: .all, from: 0, limit: 10_000).page.count }
+    }
+
     /// The devices that a notification is for now, by handle.
     func audience(of notification: Notification) throws -> [String: DevicePlace] {
         guard let audience = notification.devices(at: wall) else {

@@ -285,6 +285,24 @@ struct WalkerTests {
         #expect(answering.journal.forgetCount == calls)
     }
 
+    @Test("forgets registrations that have expired, a portion at a time, and no others")
+    func expiry() throws {
+        try answering.register(2)
+        let end = answering.wall + 5000
+        try answering.devices.change { (book) throws(RefusedCall) in
+            for number in 0..<1200 {
+                var registration = Registration(id: "e\(number)", platform: .fcmv1, handle: "e\(number)", tags: [])
+                registration.expiresAt = end
+                try book.write(registration)
+            }
+        }
+        answering.settle()
+        #expect(try answering.registrationCount() == 1202)
+        answering.advance(.seconds(61))
+        answering.settle()
+        #expect(try answering.registrationCount() == 2)
+    }
+
     @Test("counts those that wait")
     func waitingCount() throws {
         try waiting.register(1)
