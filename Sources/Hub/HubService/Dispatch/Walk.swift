@@ -72,7 +72,7 @@ struct Walk: Sendable {
         return (add(step, isLast: page.isLast, openCount: page.deliveries.count), page)
     }
 
-    /// Gives up the devices behind the cursor, which cannot be read, and of which nobody knows how many there are.
+    /// Gives up the devices behind the cursor, which cannot be read, and of which no count is known.
     mutating func giveUp(at now: Int64) {
         (hasAbandoned, hasMetDevice) = (true, true)
         _ = add(WalkStep(message: message.number, at: now), isLast: true, openCount: 0)
