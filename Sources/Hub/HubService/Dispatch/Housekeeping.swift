@@ -57,8 +57,12 @@ final class Housekeeping {
     /// Counts those that wait.
     private func count(oldest: Int64?, at now: WalkMoment) {
         reportsAt = now.steady.advanced(by: Self.reportInterval)
-        guard let count = try? journal.unfinishedCount() else { return }
+        guard let backlog = try? journal.backlog(now: now.wall) else { return }
         hasChanged = false
+        let count = backlog.dueCount
+        if backlog.unreadableCount > 0 {
+            report(.unavailable("\(backlog.unreadableCount) notifications cannot be read, and end at their deadlines"), at: now)
+        }
         inbox.waitingCount.store(count, ordering: .relaxed)
         let age = oldest.map { max(0, now.wall.subtractingReportingOverflow($0).partialValue) } ?? 0
         observe(.waiting(count: count, oldest: .milliseconds(age)))

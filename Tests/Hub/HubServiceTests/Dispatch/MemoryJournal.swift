@@ -154,5 +154,9 @@ final class MemoryJournal: MessageJournal {
         }
     }
 
-    func unfinishedCount() -> Int { entries.values.count { $0.ending == nil && !$0.isCanceled && $0.due == nil } }
+    func backlog(now: Int64) -> MessageBacklog {
+        let open = entries.values.filter { $0.ending == nil && !$0.isCanceled }
+        let due = open.map { $0.due ?? $0.acceptedAt }.filter { $0 <= now }
+        return MessageBacklog(dueCount: due.count, oldestDue: due.min(), scheduledCount: open.count - due.count)
+    }
 }
