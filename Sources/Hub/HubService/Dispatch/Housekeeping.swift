@@ -74,9 +74,13 @@ final class Housekeeping {
         reportsAt = now.steady.advanced(by: Self.reportInterval)
         hasChanged = false
         do throws(RefusedCall) {
-            let count = try journal.unfinishedCount()
-            oldest = count == 0 ? nil : try journal.oldestDue()
-            inbox.waitingCount.store(count, ordering: .relaxed)
+            let backlog = try journal.backlog(now: now.wall)
+            oldest = backlog.oldestDue
+            inbox.waitingCount.store(backlog.dueCount, ordering: .relaxed)
+            if backlog.unreadableCount > 0 {
+                let text = "\(backlog.unreadableCount) notifications cannot be read, and end at their deadlines"
+                noteFailure(.unavailable(text), at: now)
+            }
         } catch {
             oldest = oldest ?? now.wall
             noteFailure(error, at: now)

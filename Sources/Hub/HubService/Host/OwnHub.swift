@@ -176,7 +176,9 @@ final class OwnHub: Sendable {
                 "installations": Int(counts.installations),
             ])
         }
-        if let waiting = try? parts.journal.unfinishedCount() { object.add(["messages_waiting": waiting]) }
+        if let backlog = try? parts.journal.backlog(now: surroundings.clock()) {
+            object.add(["messages_waiting": backlog.dueCount])
+        }
         object.add(["file_bytes": Int(parts.byteCount()), "problem": parts.problem()])
         return object
     }

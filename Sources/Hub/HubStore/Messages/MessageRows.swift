@@ -104,6 +104,12 @@ struct MessageRows {
         }
     }
 
+    /// The deadline of a notification that cannot be read. Without one that can be, it is over.
+    func deadline(of number: Int64) throws(RefusedCall) -> Int64 {
+        try connection.row("SELECT deadline FROM message WHERE number = ?", with: [.number(number)]) { $0.integer(0) ?? .min }
+            ?? .min
+    }
+
     private func audience(_ row: Statement, handles: [String]) throws(RefusedCall) -> Notification.Audience {
         switch AudienceKind(rawValue: try row.number(3)) {
         case .everyone: return .everyone

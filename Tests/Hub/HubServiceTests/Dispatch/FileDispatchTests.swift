@@ -78,12 +78,12 @@ struct FileDispatchTests {
             dispatcher.stop(until: .now())
             file.close()
             file = try opened()
-            if try FileJournal(file).unfinishedCount() == 0 { break }
+            if try FileJournal(file).backlog(now: .max).dueCount == 0 { break }
         }
         service.takeNext(.max)
         let last = dispatcher(file)
         last.start()
-        if try FileJournal(file).unfinishedCount() > 0 { #expect(service.ended.wait(timeout: .now() + 60) == .success) }
+        if try FileJournal(file).backlog(now: .max).dueCount > 0 { #expect(service.ended.wait(timeout: .now() + 60) == .success) }
         last.stop(until: .now().advanced(by: .seconds(60)))
         let telemetry = try #require(try FileJournal(file).telemetry(of: "m1", now: start))
         #expect(telemetry.shown.state == "Completed")

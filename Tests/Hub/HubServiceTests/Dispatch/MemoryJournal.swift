@@ -159,10 +159,10 @@ final class MemoryJournal: MessageJournal {
         }
     }
 
-    func oldestDue() throws(RefusedCall) -> Int64? {
+    func backlog(now: Int64) throws(RefusedCall) -> MessageBacklog {
         try check()
-        return entries.values.filter { $0.ending == nil && !$0.isCanceled }.map { $0.due ?? $0.acceptedAt }.min()
+        let open = entries.values.filter { $0.ending == nil && !$0.isCanceled }
+        let due = open.map { $0.due ?? $0.acceptedAt }.filter { $0 <= now }
+        return MessageBacklog(dueCount: due.count, oldestDue: due.min(), scheduledCount: open.count - due.count)
     }
-
-    func unfinishedCount() -> Int { entries.values.count { $0.ending == nil && !$0.isCanceled && $0.due == nil } }
 }
