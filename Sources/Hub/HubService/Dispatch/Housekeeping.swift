@@ -2,7 +2,7 @@ import Basics
 import HubServer
 import Synchronization
 
-/// The work of a walker beside its walks: it counts those that wait, forgets what is over, and reports failures.
+/// The work of a walker beside its walks: it counts those that wait, forgets old and expired ones, and reports failures.
 final class Housekeeping {
     private static let reportInterval = Duration.seconds(1)
     private static let forgetInterval = Duration.seconds(60)
@@ -69,7 +69,7 @@ final class Housekeeping {
         return try expiredCount + (isOver ? 0 : journal.forget(endedBefore: end))
     }
 
-    /// Counts those that wait. While the journal cannot be read, the number is what is known, and the age goes on.
+    /// Counts those that wait. While the journal cannot be read, the number is the one that is known, and the age goes on.
     private func count(at now: WalkMoment) {
         reportsAt = now.steady.advanced(by: Self.reportInterval)
         hasChanged = false

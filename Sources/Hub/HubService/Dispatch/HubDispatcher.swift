@@ -62,7 +62,7 @@ package final class HubDispatcher: MessageStore {
         }
     }
 
-    /// Begins no push any more, and returns at once. What is in flight goes on to its outcome. What is accepted waits for the next start.
+    /// Begins no push any more, and returns at once. Pushes in flight go on to their outcomes. Accepted notifications wait for the next start.
     package func beginStop() {
         inbox.add { content in
             content.isEnding = true

@@ -18,7 +18,7 @@ final class Walker {
         var hasBegun: Bool
         /// It has one of the places of long notifications.
         var isLong = false
-        /// It is read no further. It is put back when what was read of it is kept.
+        /// It is read no further. It is put back once its pages are kept.
         var isLeaving = false
         var retryAt = MonotonicTime.past
         var failureCount = 0
