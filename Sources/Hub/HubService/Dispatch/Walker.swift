@@ -188,7 +188,7 @@ final class Walker {
     /// Takes in notifications that are due, as far as there is room.
     private func admit(at now: WalkMoment, by terms: DispatchTerms) {
         let room = min(Self.portion, terms.messageCount - running.count)
-        guard room > 0, fresh.count < Self.portion, heldByteCount < terms.byteCount, admission.mayLook(at: now) else {
+        guard room > 0, fresh.count < Self.portion, heldByteCount < terms.byteCount, admission.canRead(at: now) else {
             return
         }
         if !parked.isEmpty, hasLongPlace(by: terms), parked.popFirst() != nil { admission.noteNews() }
