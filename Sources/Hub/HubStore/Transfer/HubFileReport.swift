@@ -27,11 +27,13 @@ extension HubFile {
             let connection = try opening.visitor()
             try opening.checkSeal(in: connection.database)
             do throws(SQLiteError) {
-                try connection.database.read { () throws(SQLiteError) in try report.fill(from: connection.database) }
+                let isWhole = try connection.database.read { () throws(SQLiteError) in
+                    try report.fill(from: connection.database)
+                }
+                if isWhole { report.addUnreadable(of: connection) }
             } catch {
                 throw HubFileError(error, of: path)
             }
-            if report.problems.isEmpty { report.addUnreadable(of: connection) }
         } catch {
             guard case .damaged(_, let reason) = error else { throw error }
             report.problems.append(reason)
@@ -41,14 +43,14 @@ extension HubFile {
 }
 
 extension HubFileReport {
-    fileprivate mutating func fill(from database: Database) throws(SQLiteError) {
+    /// Counts the rows. Returns false if the pages contradict one another: rows prove nothing then.
+    fileprivate mutating func fill(from database: Database) throws(SQLiteError) -> Bool {
         let integrity = try database.prepare("PRAGMA integrity_check")
         while try integrity.step() {
             let lines = integrity.text(0)?.split(separator: "\n").map(String.init) ?? []
             problems += lines.filter { $0 != "ok" && !$0.hasPrefix("***") }
         }
-        // Rows of a file whose pages contradict one another prove nothing.
-        guard problems.isEmpty else { return }
+        guard problems.isEmpty else { return false }
         for (claim, violations) in DeviceTables.rules + MessageTables.rules {
             let count = try database.integer(violations) ?? 0
             if count > 0 { problems.append("not always true, \(count) times: \(claim)") }
@@ -57,6 +59,7 @@ extension HubFileReport {
         registrationCount = try database.integer("SELECT count(*) FROM registration") ?? 0
         installationCount = try database.integer("SELECT count(*) FROM installation") ?? 0
         unfinishedCount = try database.integer(MessageTables.unfinished) ?? 0
+        return true
     }
 
     /// Notes the devices' rows whose values cannot be understood.
