@@ -10,14 +10,14 @@ package protocol MessageJournal: Sendable {
     ///   - call: The call that sends it.
     ///   - due: The time to send it, in milliseconds since 1970. Nil for now.
     ///   - deadline: The time after which no push service is asked any more, in milliseconds since 1970.
-    /// - Throws: 503.
+    /// - Throws: 503, or 429 with `Retry-After` while too many wait for their time.
     func add(_ notification: Notification, of call: HubCall, due: Int64?, deadline: Int64) throws(RefusedCall)
 
     /// Takes back a notification that waits for its time. Returns false if there is none.
     func cancel(_ id: String, now: Int64) throws(RefusedCall) -> Bool
 
     /// Notifications that are due and not at their end, the first due first, at most `limit`, without those of some numbers. One that is
-    /// sent now is due whatever the clock says, which may have been set back.
+    /// sent now is due whatever the clock says, which may have been set back. One that cannot be read is abandoned at its deadline.
     func unfinished(now: Int64, without numbers: Set<Int64>, limit: Int) throws(RefusedCall) -> [JournaledMessage]
 
     /// The time of the next scheduled notification behind `now`, in milliseconds since 1970.
@@ -35,8 +35,25 @@ package protocol MessageJournal: Sendable {
     /// Forgets some of the notifications that ended before a time, with their feedback. Returns the number of those forgotten, 0 for the last.
     func forget(endedBefore time: Int64) throws(RefusedCall) -> Int
 
-    /// The notifications that are not at their end, those that wait for their time left out.
-    func unfinishedCount() throws(RefusedCall) -> Int
+    /// The numbers of the notifications that are not at their end.
+    func backlog(now: Int64) throws(RefusedCall) -> MessageBacklog
+}
+
+/// The numbers of the notifications of a journal that are not at their end.
+package struct MessageBacklog: Sendable, Equatable {
+    /// Those that are due.
+    package var dueCount: Int
+    /// The time of the first of them, in milliseconds since 1970.
+    package var oldestDue: Int64?
+    /// Those that wait for their time.
+    package var scheduledCount: Int
+    /// Those that are due and cannot be read. They are abandoned at their deadlines.
+    package var unreadableCount = 0
+
+    package init(dueCount: Int, oldestDue: Int64?, scheduledCount: Int, unreadableCount: Int = 0) {
+        (self.dueCount, self.oldestDue) = (dueCount, oldestDue)
+        (self.scheduledCount, self.unreadableCount) = (scheduledCount, unreadableCount)
+    }
 }
 
 /// A notification that is not at its end.
@@ -53,13 +70,15 @@ package struct JournaledMessage: Sendable {
     package let end: DeviceNumber?
     /// The last device that is done. Nil before the first. For handles, its number is that of the handle among the different ones, from 1.
     package let place: DevicePlace?
+    /// The outcomes that are kept so far.
+    package let counts: OutcomeCounts
 
     package init(
         number: Int64, notification: Notification, acceptedAt: Int64, due: Int64, deadline: Int64, end: DeviceNumber?,
-        place: DevicePlace?
+        place: DevicePlace?, counts: OutcomeCounts = OutcomeCounts()
     ) {
         (self.number, self.notification, self.acceptedAt, self.due) = (number, notification, acceptedAt, due)
-        (self.deadline, self.end, self.place) = (deadline, end, place)
+        (self.deadline, self.end, self.place, self.counts) = (deadline, end, place, counts)
     }
 }
 

@@ -39,7 +39,7 @@ final class ChangeQueue: Sendable {
     private struct State {
         var waiting = FIFO<WaitingChange>()
         var nextNumber = 0
-        /// The beginning of the present transaction.
+        /// The beginning of the writer's present work.
         var start: MonotonicTime?
         var problem: String?
         /// True if nothing was changed since the last rest.
@@ -62,22 +62,25 @@ final class ChangeQueue: Sendable {
 
     /// The most changes that wait.
     private static let limit = 4096
-    /// The time after which a change that waits is taken back, and a transaction counts as one that hangs.
-    private static let patience = Duration.seconds(10)
-    private static let hanging = "a change of it has not ended for more than 10 s"
+    private static let hanging = "a change of it has not ended for too long"
 
     private let pauses: Pauses
+    /// The time after which a change that waits is taken back, and the writer's work counts as one that hangs.
+    private let patience: Duration
     /// Protects all of it. Nothing else is locked while it is held.
     private let state = Mutex(State())
     private let arrivals = DispatchSemaphore(value: 0)
 
     /// A queue without changes.
-    init(pauses: Pauses = Pauses()) { self.pauses = pauses }
+    init(pauses: Pauses = Pauses(), patience: Duration = .seconds(10)) { (self.pauses, self.patience) = (pauses, patience) }
 
     /// The reason for which the last changes are not kept, or nil if they are.
-    var problem: String? { state.withLock { Self.isHanging($0) ? Self.hanging : $0.problem } }
+    var problem: String? { state.withLock { isHanging($0) ? Self.hanging : $0.problem } }
 
-    private static func isHanging(_ state: State) -> Bool {
+    /// True from a failure to the next work that wrote to the file.
+    var hasFailed: Bool { state.withLock { $0.problem != nil } }
+
+    private func isHanging(_ state: State) -> Bool {
         state.start.map { $0.advanced(by: patience) < .now() } ?? false
     }
 
@@ -90,7 +93,7 @@ final class ChangeQueue: Sendable {
     ) throws(RefusedCall) -> Int {
         let number = try state.withLock { (state) throws(RefusedCall) -> Int in
             if state.isClosed { throw HubConnection.refusal("it is closed") }
-            if Self.isHanging(state) { throw HubConnection.refusal(Self.hanging) }
+            if isHanging(state) { throw HubConnection.refusal(Self.hanging) }
             if state.waiting.count >= Self.limit { throw HubConnection.refusal("too many changes of it wait") }
             state.nextNumber += 1
             state.waiting.append(WaitingChange(number: state.nextNumber, perform: perform, finish: finish))
@@ -110,7 +113,7 @@ final class ChangeQueue: Sendable {
     }
 
     /// The time that whoever waits for a change allows for its beginning.
-    static var deadline: DispatchTime { .now() + .nanoseconds(Int(patience.wholeNanoseconds)) }
+    var deadline: DispatchTime { .now() + .nanoseconds(Int(patience.wholeNanoseconds)) }
 
     /// The next change, or nil if none waits.
     func next() -> WaitingChange? { state.withLock { $0.waiting.popFirst() } }
@@ -126,15 +129,22 @@ final class ChangeQueue: Sendable {
                 if arrivals.wait(timeout: .now() + (duty == .rest ? pauses.rest : pauses.attempt)) == .success { continue }
                 state.withLock { state in
                     state.isIdle = false
-                    if duty == .rest { state.isRested = true }
+                    if duty == .rest { state.isRested = true } else { state.start = .now() }
                 }
                 return duty
             }
         }
     }
 
-    /// Notes the end of a transaction, and why nothing of it is kept.
+    /// Notes the end of a transaction, and why the file cannot be written.
     func noteEnd(problem: String?) { state.withLock { ($0.start, $0.problem) = (nil, problem) } }
+
+    /// Carries out other work of the writer, which counts as one that hangs like a transaction.
+    func watch<Result>(_ work: () -> Result) -> Result {
+        state.withLock { $0.start = .now() }
+        defer { state.withLock { $0.start = nil } }
+        return work()
+    }
 
     /// Refuses changes from now on.
     func close() {

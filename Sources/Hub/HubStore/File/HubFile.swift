@@ -12,6 +12,8 @@ package struct HubFileTerms: Sendable {
     package var cacheByteCount = 24 << 20
     /// The time after which no change is added to a transaction.
     package var batchTime = Duration.milliseconds(20)
+    /// The time after which a change that has not begun is taken back. One that has begun is waited for once more as long.
+    package var patience = Duration.seconds(10)
     /// Gets the number of changes in a transaction that lasts, and its duration, on the writer's thread. It must be quick.
     package var observe: @Sendable (_ changeCount: Int, _ duration: Duration) -> Void = { _, _ in }
 

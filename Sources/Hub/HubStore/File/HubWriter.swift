@@ -28,7 +28,7 @@ final class HubWriter: Sendable {
     private let files: FileSet
     /// The time after which no change is added to a transaction.
     private let batchTime: Duration
-    private let queue = ChangeQueue()
+    private let queue: ChangeQueue
     private let observe: @Sendable (_ changeCount: Int, _ duration: Duration) -> Void
     private let thread = ServiceThread()
 
@@ -36,6 +36,7 @@ final class HubWriter: Sendable {
     init(_ connection: sending HubConnection, lock: HubFileLock, terms: HubFileTerms) throws(HubFileError) {
         files = try FileSet(of: lock.path)
         (self.lock, batchTime, observe) = (lock, terms.batchTime, terms.observe)
+        queue = ChangeQueue(patience: terms.patience)
         self.connection = Mutex(connection)
     }
 
@@ -50,7 +51,7 @@ final class HubWriter: Sendable {
                 if duty != .rest { carryOut(duty) }
                 // Rows that were removed leave the log as well.
                 if duty == .rest || files.logByteCount > logLimit {
-                    logLimit = emptyLog() ? Self.logLimit : files.logByteCount + Self.logLimit
+                    logLimit = queue.watch(emptyLog) ? Self.logLimit : files.logByteCount + Self.logLimit
                 }
             }
             _ = emptyLog()
@@ -74,10 +75,12 @@ final class HubWriter: Sendable {
             outcome.value.withLock { $0 = result }
             outcome.isThere.signal()
         }
-        if outcome.isThere.wait(timeout: ChangeQueue.deadline) == .timedOut {
+        if outcome.isThere.wait(timeout: queue.deadline) == .timedOut {
             if queue.withdraw(number) { throw HubConnection.refusal("changes of it wait for too long") }
-            // It has begun: only its end tells if it is kept.
-            outcome.isThere.wait()
+            // It has begun: only its end tells if it is kept, and a disk that hangs never tells.
+            guard outcome.isThere.wait(timeout: queue.deadline) == .success else {
+                throw HubConnection.refusal("a change has not ended, and may yet be kept")
+            }
         }
         guard let result = outcome.value.withLock({ $0 }) else { throw HubConnection.refusal("a change has no outcome") }
         return try result.get()
@@ -109,34 +112,36 @@ final class HubWriter: Sendable {
     private func carryOut(_ duty: ChangeQueue.Duty) {
         var outcomes: [(change: WaitingChange, refusal: RefusedCall?)] = []
         let start = MonotonicTime.now()
+        var isKept = false
         let problem = connection.withLock { connection -> String? in
             guard let connection else { return "it is closed" }
             if let name = files.missing { return "\(name) was removed or replaced" }
             do throws(SQLiteError) {
-                guard duty == .changes else {
-                    try connection.attempt()
-                    return nil
-                }
-                let end = start.advanced(by: batchTime)
-                try connection.database.write { () throws(SQLiteError) in
-                    while outcomes.count < Self.batchLimit, let change = queue.next() {
-                        outcomes.append((change, nil))
-                        outcomes[outcomes.count - 1].refusal = try connection.perform(change.perform)
-                        guard MonotonicTime.now() < end else { break }
+                if duty == .changes {
+                    let end = start.advanced(by: batchTime)
+                    try connection.database.write { () throws(SQLiteError) in
+                        while outcomes.count < Self.batchLimit, let change = queue.next() {
+                            outcomes.append((change, nil))
+                            outcomes[outcomes.count - 1].refusal = try connection.perform(change.perform)
+                            guard MonotonicTime.now() < end else { break }
+                        }
                     }
+                    isKept = true
                 }
+                // Changes that write nothing do not show that there is room again.
+                if queue.hasFailed { try connection.attempt() }
                 return nil
             } catch {
                 return error.message
             }
         }
-        if let problem {
+        if let problem, !isKept {
             // Those who wait would meet the same.
             while outcomes.count < Self.batchLimit, let change = queue.next() { outcomes.append((change, nil)) }
             for index in outcomes.indices { outcomes[index].refusal = HubConnection.refusal(problem) }
         }
         queue.noteEnd(problem: problem)
-        if problem == nil, !outcomes.isEmpty { observe(outcomes.count, .nanoseconds(MonotonicTime.now() - start)) }
+        if isKept, !outcomes.isEmpty { observe(outcomes.count, .nanoseconds(MonotonicTime.now() - start)) }
         for (change, refusal) in outcomes { change.finish(refusal) }
     }
 

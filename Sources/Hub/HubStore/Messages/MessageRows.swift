@@ -99,8 +99,15 @@ struct MessageRows {
             }
             return JournaledMessage(
                 number: number, notification: notification, acceptedAt: try row.number(5), due: try row.number(6),
-                deadline: try row.number(7), end: row.integer(8), place: place)
+                deadline: try row.number(7), end: row.integer(8), place: place,
+                counts: place == nil ? OutcomeCounts() : try counts(of: number))
         }
+    }
+
+    /// The deadline of a notification that cannot be read. Without one that can be, it is over.
+    func deadline(of number: Int64) throws(RefusedCall) -> Int64 {
+        try connection.row("SELECT deadline FROM message WHERE number = ?", with: [.number(number)]) { $0.integer(0) ?? .min }
+            ?? .min
     }
 
     private func audience(_ row: Statement, handles: [String]) throws(RefusedCall) -> Notification.Audience {

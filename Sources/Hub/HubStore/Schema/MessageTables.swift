@@ -10,7 +10,8 @@ enum MessageTables {
             audience INTEGER NOT NULL, tags BLOB, version BLOB NOT NULL, accepted INTEGER NOT NULL, due INTEGER NOT NULL,
             deadline INTEGER NOT NULL, device_end INTEGER, platform INTEGER, device INTEGER, started INTEGER, ended INTEGER,
             ending INTEGER);
-        CREATE INDEX message_unfinished ON message (due) WHERE ended IS NULL;
+        CREATE INDEX message_now ON message (due, number, accepted, ended) WHERE ended IS NULL AND due <= accepted;
+        CREATE INDEX message_scheduled ON message (due, number, accepted, ended) WHERE ended IS NULL AND due > accepted;
         CREATE INDEX message_ended ON message (ended) WHERE ended IS NOT NULL;
         CREATE TABLE payload (message INTEGER PRIMARY KEY, sealed BLOB NOT NULL, body BLOB NOT NULL);
         CREATE TABLE message_count (

@@ -24,6 +24,27 @@ import Testing
         #expect(queue.next() == nil)
     }
 
+    /// Work that hangs, in each kind of duty: a patience that is over at once takes the place of the time.
+    @Test(arguments: [.changes, .attempt, .rest] as [ChangeQueue.Duty])
+    func workThatDoesNotEndIsAProblem(duty: ChangeQueue.Duty) throws {
+        let pauses = ChangeQueue.Pauses(attempt: .milliseconds(1), rest: .milliseconds(1))
+        let queue = ChangeQueue(pauses: pauses, patience: .zero)
+        #expect(queue.problem == nil)
+        _ = try queue.add({ (_) throws(RefusedCall) in }, finish: { _ in })
+        #expect(queue.nextDuty() == .changes && queue.next() != nil)
+        if duty != .changes {
+            queue.noteEnd(problem: duty == .attempt ? "the disk is full" : nil)
+            #expect(queue.nextDuty() == duty)
+        }
+        let told = duty == .rest ? queue.watch { queue.problem } : queue.problem
+        #expect(told == "a change of it has not ended for too long")
+        let refuses = { expectUnavailable { () throws(RefusedCall) in _ = try queue.add({ _ in }, finish: { _ in }) } }
+        _ = duty == .rest ? queue.watch(refuses) : refuses()
+        if duty != .rest { queue.noteEnd(problem: nil) }
+        #expect(queue.problem == nil)
+        _ = try queue.add({ (_) throws(RefusedCall) in }, finish: { _ in })
+    }
+
     @Test func noMoreWaitThanTheLimit() throws {
         var count = 0
         expectUnavailable { () throws(RefusedCall) in
@@ -56,6 +77,7 @@ import Testing
         #expect(queue.nextDuty() == .attempt)
         queue.noteEnd(problem: nil)
         #expect(queue.problem == nil)
+        #expect(!queue.hasFailed)
         #expect(queue.nextDuty() == .rest)
         queue.close()
         #expect(queue.nextDuty() == nil)

@@ -39,6 +39,60 @@ import Testing
         #expect(try file.numbers.first == -1)
     }
 
+    @Test func changesThatWriteNothingDoNotHideAFullDisk() throws {
+        let file = try stage.open()
+        defer { file.close() }
+        try file.limitPages(to: 0)
+        expectUnavailable { () throws(RefusedCall) in try file.insert(1, byteCount: 1 << 20) }
+        try file.change { (connection) throws(RefusedCall) in try connection.execute("DELETE FROM t WHERE n = 7") }
+        #expect(file.problem?.contains("full") == true, "nothing was removed")
+        #expect(throws: RefusedCall.self) {
+            try file.change { (_) throws(RefusedCall) in throw RefusedCall(404, detail: "") }
+        }
+        #expect(file.problem?.contains("full") == true, "a refused change writes nothing either")
+        try file.limitPages(to: nil)
+        #expect(file.problem == nil)
+    }
+
+    @Test func aChangeThatDoesNotEndIsAnsweredAndMayYetBeKept() throws {
+        let file = try stage.open(patience: .milliseconds(20))
+        defer { file.close() }
+        let mayEnd = DispatchSemaphore(value: 0)
+        let detail = expectUnavailable { () throws(RefusedCall) in
+            try file.change { (connection) throws(RefusedCall) in
+                mayEnd.wait()
+                try connection.insert(1)
+            }
+        }
+        #expect(detail.hasSuffix("may yet be kept"))
+        #expect(file.problem?.contains("not ended") == true)
+        expectUnavailable { () throws(RefusedCall) in try file.insert(2) }
+        mayEnd.signal()
+        #expect(eventually { file.problem == nil })
+        try file.insert(3)
+        #expect(try file.numbers == [1, 3])
+    }
+
+    @Test func aChangeBehindOneThatDoesNotEndIsTakenBack() throws {
+        let file = try stage.open(patience: .milliseconds(200))
+        defer { file.close() }
+        let (begun, mayEnd, ended) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        file.changeLater { (_) throws(RefusedCall) in
+            begun.signal()
+            mayEnd.wait()
+        } done: { _ in
+            ended.signal()
+        }
+        begun.wait()
+        // Whether it was taken back, or not even taken: it never comes into the file.
+        expectUnavailable { () throws(RefusedCall) in try file.insert(2) }
+        mayEnd.signal()
+        ended.wait()
+        #expect(eventually { file.problem == nil })
+        try file.insert(3)
+        #expect(try file.numbers == [3])
+    }
+
     @Test func theWriterNoticesByItselfThatThereIsRoomAgain() throws {
         let file = try stage.open()
         defer { file.close() }

@@ -20,10 +20,11 @@ final class HubFileStage {
     func path(_ name: String) -> String { folder.path(name) }
 
     func open(
-        key: [UInt8]? = nil, schema: Schema = HubFileStage.schema, batchTime: Duration = .milliseconds(20)
+        key: [UInt8]? = nil, schema: Schema = HubFileStage.schema, batchTime: Duration = .milliseconds(20),
+        patience: Duration = .seconds(10)
     ) throws(HubFileError) -> HubFile {
         var terms = HubFileTerms(path: path, handleKey: key)
-        terms.batchTime = batchTime
+        (terms.batchTime, terms.patience) = (batchTime, patience)
         return try HubFile(terms, schema: schema)
     }
 

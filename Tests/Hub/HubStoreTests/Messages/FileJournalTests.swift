@@ -1,4 +1,5 @@
 import FanOut
+import HTTPServing
 import HubStore
 import SQLite
 import Testing
@@ -49,7 +50,7 @@ struct FileJournalTests {
         let telemetry = try #require(try kept.journal.telemetry(of: "n", now: 9000))
         #expect(telemetry.shown.state == "Completed" && telemetry.body == nil)
         #expect(telemetry.shown.startedAt == 2000 && telemetry.shown.endedAt == 4000 && telemetry.queuedAt == 1000)
-        #expect(try kept.unfinished(9000).isEmpty && kept.journal.unfinishedCount() == 0)
+        #expect(try kept.unfinished(9000).isEmpty && kept.journal.backlog(now: 9000).dueCount == 0)
         #expect(try kept.journal.telemetry(of: "other", now: 0) == nil)
     }
 
@@ -75,14 +76,42 @@ struct FileJournalTests {
         #expect(try kept.told("soon", at: 2999) == "Scheduled" && kept.told("soon", at: 3000) == "Enqueued")
         #expect(try kept.unfinished(2999).isEmpty && kept.journal.nextDue(after: 0) == 3000)
         #expect(try kept.journal.nextDue(after: 3000) == 5000 && kept.journal.nextDue(after: 5000) == nil)
-        #expect(try kept.journal.unfinishedCount() == 0)
+        #expect(try kept.journal.backlog(now: 0) == MessageBacklog(dueCount: 0, oldestDue: nil, scheduledCount: 2))
+        #expect(
+            try kept.journal.backlog(now: 4000) == MessageBacklog(dueCount: 1, oldestDue: 3000, scheduledCount: 1),
+            "one that is due counts, though nobody has begun it")
         try register("BB")
         let first = try #require(try kept.journal.unfinished(now: 3000, without: [], limit: 10).first)
         #expect(first.notification.id == "soon" && first.end == 3, "it is for the devices that there are when it is due")
         try register("CC")
         try kept.reopen()
         #expect(try kept.journal.unfinished(now: 4000, without: [], limit: 10).map(\.end) == [3])
-        #expect(try kept.journal.unfinishedCount() == 1)
+        #expect(try kept.journal.backlog(now: 4000).dueCount == 1)
+    }
+
+    @Test func whatIsSentNowIsDueThoughTheClockWasSetBack() throws {
+        try add("now", at: 5000)
+        try add("later", at: 5000, due: 6000)
+        #expect(try kept.unfinished(1000) == ["now"] && kept.journal.nextDue(after: 1000) == 6000)
+        #expect(try kept.journal.backlog(now: 1000) == MessageBacklog(dueCount: 1, oldestDue: 5000, scheduledCount: 1))
+    }
+
+    @Test func onlySoManyWaitForTheirTime() throws {
+        let journal = FileJournal(kept.file, scheduledLimit: 2)
+        let add = { (id: String, due: Int64?) in
+            try journal.add(.sample(id), of: .sample(at: 0), due: due, deadline: 86_400_000)
+        }
+        for id in ["a", "b"] { try add(id, 5000) }
+        let refusal = #expect(throws: RefusedCall.self) { try add("c", 5000) }
+        #expect([429, 403].contains(refusal?.answer.status) && refusal?.answer.headers["Retry-After"] != nil)
+        try add("now", nil)
+        let reopened = FileJournal(kept.file, scheduledLimit: 2)
+        #expect(throws: RefusedCall.self) { try reopened.add(.sample("d"), of: .sample(at: 0), due: 5000, deadline: 9000) }
+        #expect(try journal.cancel("a", now: 1))
+        try add("e", 5000)
+        #expect(throws: RefusedCall.self) { try add("f", 5000) }
+        _ = try journal.backlog(now: 5000)
+        try add("g", 9000)
     }
 
     @Test func onlyWhatWaitsForItsTimeIsTakenBack() throws {
@@ -118,25 +147,38 @@ struct FileJournalTests {
         #expect(try HubFile.check(path: kept.path, handleKey: nil).problems.isEmpty)
     }
 
-    @Test func whatCannotBeReadHoldsUpNothing() throws {
-        for id in ["a", "b"] { try add(id) }
+    @Test func whatCannotBeReadHoldsUpNothingAndIsAbandonedAtItsDeadline() throws {
+        for id in ["a", "b"] { try add(id, at: 5) }
         let number = try kept.number("a")
         try kept.file.change { (connection) throws(RefusedCall) in
             try connection.run("UPDATE payload SET sealed = ? WHERE message = ?", with: [.bytes([9, 9]), .number(number)])
         }
         #expect(try kept.unfinished(0, limit: 1) == ["b"])
-        #expect(try kept.journal.unfinishedCount() == 2)
+        let backlog = try kept.journal.backlog(now: 5)
+        #expect(backlog.dueCount == 2 && backlog.unreadableCount == 1)
+        #expect(try kept.unfinished(86_400_005) == ["b"] && kept.told("a", at: 86_400_005) == "Enqueued")
+        #expect(try kept.unfinished(86_400_006) == ["b"])
+        #expect(try kept.told("a", at: 86_400_006) == "Abandoned")
+        #expect(try kept.journal.backlog(now: 5) == MessageBacklog(dueCount: 1, oldestDue: 5, scheduledCount: 0))
+        #expect(try HubFile.check(path: kept.path, handleKey: nil).problems.isEmpty)
     }
 
     @Test func lookingForWorkCostsNothingWhereAMillionHaveEnded() throws {
+        let queries = [
+            FileJournal.dueQuery, FileJournal.nextQuery, FileJournal.nowCount, FileJournal.dueCount, FileJournal.scheduledCount,
+        ]
         let plans = try kept.file.read { (connection) throws(RefusedCall) in
-            try [FileJournal.dueQuery, FileJournal.nextQuery].map { (query) throws(RefusedCall) in
-                try connection.storing { () throws(SQLiteError) in
+            try connection.storing { () throws(SQLiteError) in
+                var steps: [String] = []
+                for query in queries {
                     let plan = try connection.database.prepare("EXPLAIN QUERY PLAN \(query)")
-                    return try plan.step() ? String(decoding: plan.bytes(3) ?? [], as: UTF8.self) : ""
+                    while try plan.step() { steps.append(String(decoding: plan.bytes(3) ?? [], as: UTF8.self)) }
                 }
+                return steps
             }
         }
-        for plan in plans { #expect(plan.contains("message_unfinished (due")) }
+        let looks = plans.filter { $0.contains("message") }
+        #expect(looks.count == 6 && looks.allSatisfy { $0.contains("USING COVERING INDEX message_") })
+        #expect(!plans.contains { $0.contains("TEMP B-TREE") }, "nothing is sorted")
     }
 }

@@ -17,6 +17,9 @@ struct JournalModel {
 
         var isForHandles: Bool { if case .handles = notification.audience { true } else { false } }
 
+        /// True if it is due, which one that is sent now always is.
+        func isUnfinished(_ now: Int64) -> Bool { ended == nil && (due <= accepted || due <= now) }
+
         /// The telemetry in one text.
         func told(at now: Int64) -> String {
             let state =
@@ -65,7 +68,7 @@ struct JournalModel {
     }
 
     mutating func unfinished(now: Int64, without numbers: Set<Int64>, limit: Int) -> [Message] {
-        let found = messages.filter { $0.ended == nil && $0.due <= now && !numbers.contains($0.number) }
+        let found = messages.filter { $0.isUnfinished(now) && !numbers.contains($0.number) }
             .sorted { ($0.due, $0.number) < ($1.due, $1.number) }.prefix(limit).map(\.number)
         for index in messages.indices where found.contains(messages[index].number) {
             if messages[index].end == nil, !messages[index].isForHandles { messages[index].end = nextDevice }
@@ -74,10 +77,15 @@ struct JournalModel {
     }
 
     func nextDue(after now: Int64) -> Int64? {
-        messages.filter { $0.ended == nil && $0.due > now }.map(\.due).min()
+        messages.filter { $0.ended == nil && $0.due > $0.accepted && $0.due > now }.map(\.due).min()
     }
 
-    var unfinishedCount: Int { messages.count { $0.ended == nil && ($0.due <= $0.accepted || $0.end != nil) } }
+    func backlog(now: Int64) -> MessageBacklog {
+        let due = messages.filter { $0.isUnfinished(now) }
+        return MessageBacklog(
+            dueCount: due.count, oldestDue: due.map(\.due).min(),
+            scheduledCount: messages.count { $0.ended == nil && !$0.isUnfinished(now) })
+    }
 
     mutating func keep(_ step: WalkStep) {
         guard let index = messages.firstIndex(where: { $0.number == step.message && $0.ended == nil }) else { return }

@@ -80,6 +80,6 @@ struct KeptFeedbackTests {
         var count = 0
         while case let some = try kept.journal.forget(endedBefore: 25), some > 0 { count += some }
         #expect(count == (0..<25).count { $0 % 3 > 0 })
-        #expect(try kept.journal.unfinishedCount() == 10)
+        #expect(try kept.journal.backlog(now: 0).dueCount == 10)
     }
 }
