@@ -130,7 +130,7 @@ import Testing
     @Test func aHubThatCannotBeAddedIsSaidAndTheOthersGoOn() throws {
         let stage = try HostStage()
         var settings = HubsConfiguration(hubs: [HostStage.hub("shop", in: stage.folder), HostStage.hub("news", in: stage.folder)])
-        settings.listen = "127.0.0.1:0"
+        (settings.listen, settings.opensDevices) = ("127.0.0.1:0", true)
         settings.hubs[1].state = stage.folder.path("none/news.db")
         stage.host.take(settings)
         #expect(try stage.register("phone").status == 200)

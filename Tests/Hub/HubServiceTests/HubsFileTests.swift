@@ -34,6 +34,7 @@ import Testing
             probes: 127.0.0.1:9464
             threads: 4
             trust_forwarded_proto: true
+            open_devices: true
             hubs:
               - name: Shop
                 state: /var/lib/shop.db
@@ -59,7 +60,7 @@ import Testing
         ]
         var expected = HubsConfiguration(hubs: [hub])
         (expected.listen, expected.probes, expected.threadCount) = ("0.0.0.0:8443", "127.0.0.1:9464", 4)
-        expected.trustsForwardedProto = true
+        (expected.trustsForwardedProto, expected.opensDevices) = (true, true)
         expected.tls = .init(certificateFile: "/tls/hub.pem", keyFile: "/tls/hub.key")
         expected.files = ["/tls/hub.pem", "/tls/hub.key", handles, key]
         #expect(try HubsFile.read(Array(text.utf8)) == expected)
@@ -114,6 +115,9 @@ import Testing
         (
             "hubs: [{name: a, state: /a}, {name: b, state: /b, record_file: /./a}]",
             "line 1: b, record_file: this file is the state of a hub"
+        ),
+        (
+            "open_devices: maybe\nhubs: [{name: a, state: /a}]", "line 1: open_devices: expected true or false"
         ), ("hubs: []", "line 1: hubs: expected a list of 1 to 100 hubs"), ("threads: 4", "the key hubs is missing"),
         ("hubs", "line 1: expected keys such as hubs"), ("hubs: [{name: a}]", "line 1: a: the key state is missing"),
         (

@@ -47,11 +47,16 @@ package struct HubsConfiguration: Sendable, Equatable {
     package var threadCount = 16
     /// True if `X-Forwarded-Proto` decides the scheme of links.
     package var trustsForwardedProto = false
+    /// True if programs on this machine need no token to see devices, and learn the reasons of probes.
+    package var opensDevices = false
     package var hubs: [Hub]
     /// The files that were read for it. A change of any is one of the settings.
     package var files: [String] = []
 
     package init(hubs: [Hub] = []) { self.hubs = hubs }
+
+    /// True if a call from this machine counts as one of its owner. A proxy in front makes all calls come from this machine.
+    var trustsThisMachine: Bool { opensDevices && !trustsForwardedProto }
 
     /// The most hubs of a process.
     package static let maximumHubCount = 100

@@ -5,7 +5,7 @@ import YAML
 /// Reads the YAML of a file of hubs, and gathers all of its faults.
 struct HubsReader {
     static let byteLimit = 1 << 20
-    private static let keys = ["listen", "tls", "probes", "threads", "trust_forwarded_proto", "hubs"]
+    private static let keys = ["listen", "tls", "probes", "threads", "trust_forwarded_proto", "open_devices", "hubs"]
     private static let tlsKeys = ["certificate_file", "key_file"]
 
     private var configuration = HubsConfiguration()
@@ -42,11 +42,16 @@ struct HubsReader {
                 return note(entry, saying: "expected 1 to 64 threads")
             }
             configuration.threadCount = count
-        case "trust_forwarded_proto":
-            guard let isTrusted = entry.node.text.flatMap({ Bool($0) }) else { return note(entry, saying: HubReader.switchRule) }
-            configuration.trustsForwardedProto = isTrusted
+        case "trust_forwarded_proto": configuration.trustsForwardedProto = isOn(entry)
+        case "open_devices": configuration.opensDevices = isOn(entry)
         default: note(entry, saying: YAMLNode.unknown(entry.key, among: Self.keys), isNamed: false)
         }
+    }
+
+    private mutating func isOn(_ entry: YAMLNode.Entry) -> Bool {
+        if let isOn = entry.node.text.flatMap({ Bool($0) }) { return isOn }
+        note(entry, saying: HubReader.switchRule)
+        return false
     }
 
     private mutating func address(_ entry: YAMLNode.Entry) -> String? {

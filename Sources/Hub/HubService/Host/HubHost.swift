@@ -10,7 +10,7 @@ import Synchronization
 
 /// Hubs of one's own, served at one address. The first segment of a path names the hub.
 ///
-/// `/devices` shows the devices of a hub to this machine and to its managers, `/storage` has the files of bulk jobs, `/livez` and `/readyz`
+/// `/devices` shows the devices of a hub to its managers, and to this machine where the settings say so, `/storage` has the files of bulk jobs, `/livez` and `/readyz`
 /// are probes.
 package final class HubHost: Sendable {
     /// The hubs that are served, by folded names.
@@ -219,7 +219,7 @@ package final class HubHost: Sendable {
         case "/livez" where isReading: return answer(.live, to: request)
         case "/readyz" where isReading:
             // Whoever is elsewhere has the last look, which is seconds old, and costs nothing.
-            if LocalCaller.made(request) { refresh() }
+            if isTrusted(request) { refresh() }
             return answer(.ready, to: request)
         case "/devices" where isReading: return listDevices(request)
         case "/livez", "/readyz", "/devices": return HTTPServerResponse(status: 405, headers: ["Allow": "GET, HEAD"])
@@ -232,7 +232,7 @@ package final class HubHost: Sendable {
     private func answer(_ probe: HealthProbe, to request: HTTPServerRequest) -> HTTPServerResponse {
         let report = health.report(probe, now: MonotonicTime.now().nanoseconds)
         let body =
-            LocalCaller.made(request)
+            isTrusted(request)
             ? report.body(verbose: !report.passes || request.queryValue("verbose") != nil)
             : Array((report.passes ? "ok\n" : "not ready\n").utf8)
         return HTTPServerResponse(
@@ -243,11 +243,17 @@ package final class HubHost: Sendable {
     private func listDevices(_ request: HTTPServerRequest) -> HTTPServerResponse {
         let hubs = board.withLock { $0.hubs }
         let hub = request.queryValue("hub").map { hubs[$0.lowercased()] } ?? (hubs.count == 1 ? hubs.first?.value : nil)
-        if let hub, LocalCaller.made(request) || hub.isManaged(by: request) { return hub.listDevices(request) }
-        guard LocalCaller.made(request) else {
-            return error(401, detail: "The list of devices is for this machine, and for tokens with the Manage right")
+        let isTrusted = isTrusted(request)
+        if let hub, isTrusted || hub.isManaged(by: request) { return hub.listDevices(request) }
+        guard isTrusted || hub == nil && manager(of: request) != nil else {
+            return error(401, detail: "The list of devices needs a token with the Manage right")
         }
         return .text("'hub' must name a hub\n", status: 404)
+    }
+
+    /// True if a request needs no token to see what is here: it comes from this machine, and the settings trust that.
+    private func isTrusted(_ request: HTTPServerRequest) -> Bool {
+        board.withLock { $0.configuration.trustsThisMachine } && LocalCaller.made(request)
     }
 
     /// Answers for the storage account of that hub whose manager calls.
