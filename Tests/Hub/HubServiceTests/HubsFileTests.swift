@@ -117,8 +117,15 @@ import Testing
             "line 1: b, record_file: this file is the state of a hub"
         ),
         (
+            "hubs: [{name: a, state: /a, record_file: /a-wal}]", "line 1: a, record_file: this file is the state of a hub"
+        ),
+        (
+            "hubs: [{name: a, state: /a, record_file: /r}, {name: b, state: /b}, {name: c, state: /c, record_file: //r}]",
+            "line 1: a, record_file: this file is the record of another hub\nline 1: c, record_file: this file is the record of another hub"
+        ),
+        (
             "open_devices: maybe\nhubs: [{name: a, state: /a}]", "line 1: open_devices: expected true or false"
-        ), ("hubs: []", "line 1: hubs: expected a list of 1 to 100 hubs"), ("threads: 4", "the key hubs is missing"),
+        ), ("hubs: []", "line 1: hubs: expected a list of 1 to 50 hubs"), ("threads: 4", "the key hubs is missing"),
         ("hubs", "line 1: expected keys such as hubs"), ("hubs: [{name: a}]", "line 1: a: the key state is missing"),
         (
             "hubs: [{name: ../a, state: /a}]",
@@ -129,7 +136,19 @@ import Testing
             "line 1: tls: expected a certificate_file and a key_file, each a path from / on"
         ),
     ])
-    func faultIsSaid(_ text: String, sentence: String) { #expect(Self.fault(of: text) == [sentence]) }
+    func faultIsSaid(_ text: String, sentence: String) {
+        #expect(Self.fault(of: text).joined(separator: "\n") == sentence)
+    }
+
+    @Test func aRecordIsNoFileOfKeys() throws {
+        let folder = try TemporaryFolder()
+        let key = try Self.write(in: folder, "key", "first\n")
+        func hub(_ record: String) -> String {
+            "hubs: [{name: a, state: /a, policies: [{name: p, key_file: \(key)}], record_file: \(record)}]"
+        }
+        #expect(Self.fault(of: hub("/r")) == [])
+        #expect(Self.fault(of: hub(key)) == ["line 1: a, record_file: this file is one of the settings"])
+    }
 
     @Test func noFaultTellsAKey() {
         let text =

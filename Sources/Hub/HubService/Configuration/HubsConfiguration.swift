@@ -59,7 +59,7 @@ package struct HubsConfiguration: Sendable, Equatable {
     var trustsThisMachine: Bool { opensDevices && !trustsForwardedProto }
 
     /// The most hubs of a process.
-    package static let maximumHubCount = 100
+    package static let maximumHubCount = 50
     /// The names that no hub may have, since they are paths beside the hubs.
     private static let reservedNames = [
         "blobs", "calls", "devices", "faults", "feedback", "livez", "metrics", "readyz", "startupz", "storage", "telemetry",
@@ -68,6 +68,24 @@ package struct HubsConfiguration: Sendable, Equatable {
     /// A path without empty segments and `.`, so that two spellings of one file are found.
     static func folded(_ path: String) -> String {
         (path.hasPrefix("/") ? "/" : "") + path.split(separator: "/").filter { $0 != "." }.joined(separator: "/")
+    }
+
+    /// Finds what else has the file that a hub's record of pushes is to be.
+    ///
+    /// - Parameters:
+    ///   - path: The path of the record.
+    ///   - hub: The hub.
+    /// - Returns: The end of a sentence about the file, or nil if it is the record's alone.
+    func user(ofRecord path: String, besides hub: Hub) -> String? {
+        let record = Self.folded(path)
+        let keys = [hub.handleKeyFile, tls?.certificateFile, tls?.keyFile].compactMap(\.self) + files
+        if keys.contains(where: { Self.folded($0) == record }) { return "is one of the settings" }
+        for other in hubs + [hub] {
+            let state = Self.folded(other.state)
+            if ["", "-wal", "-shm", ".lock"].contains(where: { state + $0 == record }) { return "is the state of a hub" }
+            if other.name != hub.name, other.recordFile.map(Self.folded) == record { return "is the record of another hub" }
+        }
+        return nil
     }
 
     /// True if a hub of this name could not be told from a path beside the hubs.

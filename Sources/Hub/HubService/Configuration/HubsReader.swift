@@ -23,6 +23,7 @@ struct HubsReader {
         }
         guard case .mapping(let entries) = root.value else { throw HubsFault("expected keys such as hubs", line: root.mark.line) }
         for entry in entries { readCommon(entry) }
+        checkRecords()
         if !entries.contains(where: { $0.key == "hubs" }) {
             faults.append(.init(line: nil, place: nil, sentence: "the key hubs is missing"))
         }
@@ -97,11 +98,14 @@ struct HubsReader {
             }
             configuration.hubs.append(hub)
         }
-        let states = Set(configuration.hubs.map { HubsConfiguration.folded($0.state) })
+    }
+
+    /// Finds records of pushes that would be written into another file.
+    private mutating func checkRecords() {
         for hub in configuration.hubs {
-            guard let record = hub.recordFile, states.contains(HubsConfiguration.folded(record)) else { continue }
+            guard let user = hub.recordFile.flatMap({ configuration.user(ofRecord: $0, besides: hub) }) else { continue }
             let line = lines["name \(hub.name.lowercased())"]
-            faults.append(.init(line: line, place: "\(hub.name), record_file", sentence: "this file is the state of a hub"))
+            faults.append(.init(line: line, place: "\(hub.name), record_file", sentence: "this file \(user)"))
         }
     }
 

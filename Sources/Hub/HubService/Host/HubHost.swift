@@ -55,7 +55,7 @@ package final class HubHost: Sendable {
     ///   - configuration: The hubs.
     ///   - metrics: What they do.
     ///   - log: The log.
-    ///   - health: Gets a check, which fails while a hub's file cannot be written.
+    ///   - health: Gets a check, which says which hub's file cannot be written, and fails while none can be read.
     ///   - clock: The time, in milliseconds since 1970.
     ///   - open: Opens the store of a hub. Default: its file.
     /// - Throws: The reason for which a hub cannot be opened. None is open then.
@@ -120,19 +120,21 @@ package final class HubHost: Sendable {
                 former.hubs.removeAll { board.hubs[$0.name.lowercased()] == nil }
                 return former
             }
+            // Links name the address that is served, and not the one that will be.
+            let kept = configuration.keeping(former)
             var delayed = configuration.delayedSettings(since: former)
             if !delayed.contains("tls"), isCertificateRenewed(former) { delayed.append("tls") }
-            for hub in configuration.hubs {
+            for hub in kept.hubs {
                 guard let known = board.withLock({ $0.hubs[hub.name.lowercased()] }) else {
-                    addLate(hub, of: configuration)
+                    addLate(hub, of: kept)
                     continue
                 }
-                do throws(RefusedCall) { try known.take(hub, of: configuration) } catch {
+                do throws(RefusedCall) { try known.take(hub, of: kept) } catch {
                     delayed.append("\(hub.name), policies")
                 }
             }
             let forgotten = board.withLock { board in
-                board.configuration = configuration.keeping(former)
+                board.configuration = kept
                 board.delayed = delayed
                 let forgotten = board.failures.keys.filter { name in !configuration.hubs.contains { $0.name == name } }
                 for name in forgotten { board.failures[name] = nil }
@@ -166,6 +168,9 @@ package final class HubHost: Sendable {
 
     /// The address while the hubs are served.
     package var address: HTTPServer.Address? { server.withLock { $0 }?.address }
+
+    /// The times and limits by which a hub sends.
+    func dispatchTerms(of hub: String) -> DispatchTerms? { board.withLock { $0.hubs[hub.lowercased()] }?.dispatchTerms }
 
     /// The connection string of the first policy of a hub, for the address that is served. A secret like its key.
     package func connectionString(of hub: String) -> String? {
@@ -303,10 +308,14 @@ package final class HubHost: Sendable {
     private func refresh() {
         looking.withLock { _ in
             let (hubs, failures) = board.withLock { ($0.hubs.values.sorted { $0.name < $1.name }, $0.failures) }
-            let problems = hubs.compactMap { hub in hub.refresh().map { "\(hub.name): \($0)" } }
+            let found = hubs.map { (name: $0.name, standing: $0.refresh()) }
             for name in failures.keys { surroundings.metrics.failing.series([name]).set(1) }
-            if let first = problems.first { check.fail(first) } else { check.pass() }
-            check.degrade(failures.min { $0.key < $1.key }?.value)
+            let problem = found.lazy.compactMap { hub in
+                (hub.standing.problem ?? (hub.standing.canRead ? nil : "the file cannot be read")).map { "\(hub.name): \($0)" }
+            }.first
+            // One full disk must not take the other hubs away from their callers, nor its own hub from those who read.
+            if let problem, !found.contains(where: \.standing.canRead) { check.fail(problem) } else { check.pass() }
+            check.degrade(problem ?? failures.min { $0.key < $1.key }?.value)
         }
     }
 

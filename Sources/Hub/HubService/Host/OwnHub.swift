@@ -49,7 +49,7 @@ final class OwnHub: Sendable {
         }
         var file: PushRecordFile?
         if let path = hub.recordFile {
-            guard HubsConfiguration.folded(path) != HubsConfiguration.folded(hub.state) else {
+            guard configuration.user(ofRecord: path, besides: hub) == nil else {
                 throw .unusableHub(name: name, reason: "the record of pushes needs a file of its own")
             }
             do throws(PushRecordFile.Unopened) {
@@ -82,10 +82,15 @@ final class OwnHub: Sendable {
     }
 
     /// Takes other terms. Calls that have begun end by the former ones.
+    ///
+    /// - Throws: The reason for which policies, tier and links stay. Times are taken all the same.
     func take(_ hub: HubsConfiguration.Hub, of configuration: HubsConfiguration) throws(RefusedCall) {
-        server.take(try Self.terms(of: hub, in: configuration, over: parts))
         dispatcher.take(Self.dispatchTerms(of: hub))
+        server.take(try Self.terms(of: hub, in: configuration, over: parts))
     }
+
+    /// The times and limits by which it sends.
+    var dispatchTerms: DispatchTerms { dispatcher.terms }
 
     /// The first policy with its key, for connection strings.
     var policy: HubPolicy? { server.terms.policies.first }
@@ -129,10 +134,11 @@ final class OwnHub: Sendable {
 
     /// Looks at the store, for metrics and the log.
     ///
-    /// - Returns: The reason for which nothing can be written, or nil.
-    func refresh() -> String? {
+    /// - Returns: The reason for which nothing can be written, or nil, and whether it can be read.
+    func refresh() -> (problem: String?, canRead: Bool) {
         let (metrics, log) = (surroundings.metrics, surroundings.log)
-        if let counts = try? parts.counts() {
+        let counts = try? parts.counts()
+        if let counts {
             metrics.devices.series([name]).set(Double(counts.devices))
             metrics.registrations.series([name]).set(Double(counts.registrations))
         }
@@ -149,7 +155,7 @@ final class OwnHub: Sendable {
         } else if problem == nil, former != nil {
             log.info(.hubFile, "the file of a hub can be written again", [.hub: .string(name)])
         }
-        return problem
+        return (problem, counts != nil)
     }
 
     /// The hub for the status.
