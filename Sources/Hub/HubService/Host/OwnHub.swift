@@ -1,5 +1,6 @@
 import Basics
 import Crypto
+import EventLoop
 import HTTPServing
 import HubAuth
 import HubServer
@@ -77,7 +78,7 @@ final class OwnHub: Sendable {
 
     /// Lets pushes in flight end, no longer than a limit, and lets go of the store.
     func stop(within limit: Duration) {
-        dispatcher.stop(within: limit)
+        dispatcher.stop(until: .now().advanced(by: limit))
         parts.close()
     }
 

@@ -55,10 +55,9 @@ struct ImportCommand {
             guard let piece = InputFile.readPiece(descriptor, atMost: Self.pieceByteCount) else { throw InputFile.failure(path) }
             isOver = piece.isEmpty
             waiting += (isOver ? lines.finish() : lines.cut(piece)).map(reader.read)
-            while waiting.count >= RegistrationImport.portion || isOver && !waiting.isEmpty {
+            while let portion = RegistrationImport.takePortion(of: &waiting, isOver: isOver) {
                 if Interruption.isRequested { throw interruption }
-                try take(Array(waiting.prefix(RegistrationImport.portion)))
-                waiting.removeFirst(min(waiting.count, RegistrationImport.portion))
+                try take(portion)
                 progress.show { "\(doneCount) lines done, \(failedCount) failed" }
             }
         }
