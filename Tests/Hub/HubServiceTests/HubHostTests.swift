@@ -255,6 +255,29 @@ import Testing
         #expect(answer.headers["Location"]?.hasPrefix("http://127.0.0.1:4700/shop/registrationids/") == true)
     }
 
+    /// Each waits for the other.
+    @Test(.tags(.threads)) func hubsEndBesideEachOther() throws {
+        let closed = ["shop": DispatchSemaphore(value: 0), "news": DispatchSemaphore(value: 0)]
+        let late = Mutex<[String]>([])
+        let stage = try HostStage(
+            ["shop", "news"],
+            open: { (hub, metrics, clock) throws(HubHostError) in
+                let parts = try HubParts.open(hub, metrics: metrics, clock: clock)
+                return HubParts(
+                    devices: parts.devices, journal: parts.journal, jobs: parts.jobs, counts: parts.counts, value: parts.value,
+                    setValue: parts.setValue,
+                    close: {
+                        closed[hub.name]?.signal()
+                        let isThere = closed[hub.name == "shop" ? "news" : "shop"]?.wait(timeout: .now() + .seconds(20))
+                        if isThere != .success { late.withLock { $0.append(hub.name) } }
+                        parts.close()
+                    })
+            })
+        _ = try stage.host.start()
+        stage.host.stop(within: .seconds(5))
+        #expect(late.withLock { $0 } == [])
+    }
+
     @Test func theServedAddressIsInTheConnectionString() throws {
         let stage = try HostStage()
         let address = try stage.host.start()

@@ -73,7 +73,7 @@ package final class HubHost: Sendable {
         do throws(HubHostError) {
             for hub in configuration.hubs { try add(hub, of: configuration) }
         } catch {
-            for hub in board.withLock({ $0.hubs.values }) { hub.stop(within: .zero) }
+            for hub in board.withLock({ $0.hubs.values }) { hub.stop(until: .now()) }
             throw error
         }
     }
@@ -102,7 +102,12 @@ package final class HubHost: Sendable {
             throw .cannotServe(reason: error.description)
         }
         self.server.withLock { $0 = server }
-        for hub in hubs { hub.start() }
+        do throws(HubHostError) {
+            for hub in hubs { try hub.start() }
+        } catch {
+            stop(within: .zero)
+            throw error
+        }
         refresh()
         thread.start(named: "pushfan-hubs") { [weak self, ending] in
             while ending.wait(timeout: .now() + Self.interval) == .timedOut { self?.refresh() }
@@ -153,17 +158,24 @@ package final class HubHost: Sendable {
     /// Stops serving, lets calls and pushes in flight end, and closes the files. What waits is sent after the next start.
     package func stop(within limit: Duration) {
         let end = MonotonicTime.now().advanced(by: limit)
+        // What is in flight ends while the server waits for its callers, and one slow caller takes the hubs no time.
+        let hubs = board.withLock { Array($0.hubs.values) }
+        for hub in hubs { hub.beginStop() }
         let running = server.withLock { server in
             defer { server = nil }
             return server
         }
-        running?.stop(within: limit)
+        running?.stop(within: limit * 3 / 4)
         if running != nil {
             ending.signal()
             thread.waitForEnd(until: .now() + .seconds(2))
         }
-        let hubs = board.withLock { Array($0.hubs.values) }
-        for hub in hubs { hub.stop(within: .nanoseconds(max(0, end - MonotonicTime.now()))) }
+        let threads = hubs.map { hub in
+            let thread = ServiceThread()
+            if !thread.start(named: "pushfan-end", body: { hub.stop(until: end) }) { hub.stop(until: end) }
+            return thread
+        }
+        for thread in threads { thread.waitForEnd() }
     }
 
     /// The address while the hubs are served.
@@ -294,7 +306,7 @@ package final class HubHost: Sendable {
                 board.failures[hub.name] = nil
                 return board.hubs[hub.name.lowercased()]
             }
-            added?.start()
+            try added?.start()
             surroundings.log.info(.configurationLoaded, "a hub is served", [.hub: .string(hub.name)])
         } catch {
             board.withLock { $0.failures[hub.name] = error.description }

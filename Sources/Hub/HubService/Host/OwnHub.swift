@@ -74,11 +74,17 @@ final class OwnHub: Sendable {
     }
 
     /// Sends what waits, and what comes.
-    func start() { dispatcher.start() }
+    func start() throws(HubHostError) {
+        guard !dispatcher.start() else { return }
+        throw .unusableHub(name: name, reason: "the system has no thread left for what it sends")
+    }
 
-    /// Lets pushes in flight end, no longer than a limit, and lets go of the store.
-    func stop(within limit: Duration) {
-        dispatcher.stop(until: .now().advanced(by: limit))
+    /// Begins no push any more, and returns at once.
+    func beginStop() { dispatcher.beginStop() }
+
+    /// Lets pushes in flight end, no longer than until a time, and lets go of the store.
+    func stop(until end: MonotonicTime) {
+        dispatcher.stop(until: end)
         parts.close()
     }
 
