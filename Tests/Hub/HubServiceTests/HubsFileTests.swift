@@ -1,3 +1,4 @@
+import Crypto
 import EventLoop
 import Foundation
 import HubAuth
@@ -14,6 +15,14 @@ import Testing
         return folder.path(name)
     }
 
+    /// Makes a certificate and its key.
+    private static func makeTLS(in folder: TemporaryFolder) throws -> HubsConfiguration.TLS {
+        let made = try SelfSignedCertificate(hosts: ["127.0.0.1"])
+        return .init(
+            certificateFile: try write(in: folder, "hub.pem", made.certificatePEM),
+            keyFile: try write(in: folder, "hub.key", made.privateKeyPEM))
+    }
+
     private static func fault(of text: String) -> [String] {
         do throws(HubsFault) { _ = try HubsFile.read(Array(text.utf8)) } catch { return error.items.map(\.description) }
         return []
@@ -28,9 +37,10 @@ import Testing
         let folder = try TemporaryFolder()
         let key = try Self.write(in: folder, "app.key", "first\nsecond\n")
         let handles = try Self.write(in: folder, "handles.key", "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=\n")
+        let tls = try Self.makeTLS(in: folder)
         let text = """
             listen: 0.0.0.0:8443
-            tls: {certificate_file: /tls/hub.pem, key_file: /tls/hub.key}
+            tls: {certificate_file: \(tls.certificateFile), key_file: \(tls.keyFile)}
             probes: 127.0.0.1:9464
             threads: 4
             trust_forwarded_proto: true
@@ -61,8 +71,8 @@ import Testing
         var expected = HubsConfiguration(hubs: [hub])
         (expected.listen, expected.probes, expected.threadCount) = ("0.0.0.0:8443", "127.0.0.1:9464", 4)
         (expected.trustsForwardedProto, expected.opensDevices) = (true, true)
-        expected.tls = .init(certificateFile: "/tls/hub.pem", keyFile: "/tls/hub.key")
-        expected.files = ["/tls/hub.pem", "/tls/hub.key", handles, key]
+        expected.tls = tls
+        expected.files = [tls.certificateFile, tls.keyFile, handles, key]
         #expect(try HubsFile.read(Array(text.utf8)) == expected)
     }
 
@@ -159,6 +169,33 @@ import Testing
 
     @Test func aFileThatIsNotThereIsSaid() {
         #expect(throws: HubsFault("the file does not exist")) { try HubsFile.read("/there/is/no/hub.yaml") }
+    }
+
+    @Test func filesOfTheCertificateAreRead() throws {
+        let folder = try TemporaryFolder()
+        let (tls, gone) = (try Self.makeTLS(in: folder), folder.path("gone"))
+        func faults(_ certificate: String, _ key: String) -> [String] {
+            Self.fault(of: "hubs: [{name: a, state: /a}]\ntls:\n  certificate_file: \(certificate)\n  key_file: \(key)")
+        }
+        #expect(faults(tls.certificateFile, tls.keyFile) == [])
+        #expect(
+            faults(gone, gone) == [
+                "line 3: certificate_file: the file does not exist", "line 4: key_file: the file does not exist",
+            ])
+        #expect(
+            faults(tls.keyFile, tls.certificateFile) == [
+                "line 3: certificate_file: the file has no certificate as PEM",
+                "line 4: key_file: the file has no private key as PEM",
+            ])
+    }
+
+    @Test func aFileThatIsNamedBeforeItIsThereIsWatched() throws {
+        let folder = try TemporaryFolder()
+        let key = folder.path("later.key")
+        let path = try Self.write(in: folder, "hub.yaml", "hubs: [{name: a, state: /a, policies: [{name: p, key_file: \(key)}]}]")
+        #expect(throws: HubsFault.self) { try HubsFile.read(path) }
+        #expect(HubsFile.files(of: path) == [path, key])
+        #expect(HubsFile.files(of: try Self.write(in: folder, "half", "hubs: [{name: a, st")) == [folder.path("half")])
     }
 
     @Test func theFileAndThoseItNamesAreWatched() throws {

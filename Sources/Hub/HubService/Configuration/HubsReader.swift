@@ -1,3 +1,4 @@
+import Crypto
 import EventLoop
 import HTTPServing
 import YAML
@@ -8,7 +9,8 @@ struct HubsReader {
     private static let keys = ["listen", "tls", "probes", "threads", "trust_forwarded_proto", "open_devices", "hubs"]
     private static let tlsKeys = ["certificate_file", "key_file"]
 
-    private var configuration = HubsConfiguration()
+    /// What was read, whatever is wrong with other parts.
+    private(set) var configuration = HubsConfiguration()
     private var faults: [HubsFault.Item] = []
     /// The line of each name and of each state.
     private var lines: [String: Int] = [:]
@@ -76,6 +78,24 @@ struct HubsReader {
         }
         configuration.tls = .init(certificateFile: certificate, keyFile: key)
         configuration.files += [certificate, key]
+        for part in parts {
+            if let fault = Self.fault(ofTLS: part) { note(part, saying: fault) }
+        }
+    }
+
+    /// The fault of a file of the certificate or its key.
+    private static func fault(ofTLS part: YAMLNode.Entry) -> String? {
+        guard tlsKeys.contains(part.key), let path = part.node.path else { return nil }
+        let text: String
+        do throws(FileError<HubsFault>) {
+            text = String(decoding: try FileStore<FileText>(path).read().bytes, as: UTF8.self)
+        } catch {
+            return "the file \(error)"
+        }
+        guard part.key == "key_file" else {
+            return (try? CertificateEnds(pem: text)) == nil ? "the file has no certificate as PEM" : nil
+        }
+        return text.contains("PRIVATE KEY-----") ? nil : "the file has no private key as PEM"
     }
 
     private mutating func readHubs(_ entry: YAMLNode.Entry) {
