@@ -37,7 +37,7 @@ public final class ServiceThread: Sendable {
     /// - Parameters:
     ///   - name: The name that the system shows.
     ///   - body: The thread's work.
-    /// - Returns: False where the system has no thread left. Nothing runs then, and nobody waits for its end.
+    /// - Returns: False where the system has no thread left. Nothing runs then, and waits for its end are over.
     @discardableResult
     public func start(named name: String, body: @escaping @Sendable () -> Void) -> Bool {
         let work = Unmanaged.passRetained(Work(name, ended: ended, body: body))

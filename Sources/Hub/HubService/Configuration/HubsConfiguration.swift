@@ -70,7 +70,7 @@ package struct HubsConfiguration: Sendable, Equatable {
         (path.hasPrefix("/") ? "/" : "") + path.split(separator: "/").filter { $0 != "." }.joined(separator: "/")
     }
 
-    /// Finds what else has the file that a hub's record of pushes is to be.
+    /// Finds another use of the file of a hub's record of pushes.
     ///
     /// - Parameters:
     ///   - path: The path of the record.

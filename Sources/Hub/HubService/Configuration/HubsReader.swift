@@ -9,7 +9,7 @@ struct HubsReader {
     private static let keys = ["listen", "tls", "probes", "threads", "trust_forwarded_proto", "open_devices", "hubs"]
     private static let tlsKeys = ["certificate_file", "key_file"]
 
-    /// What was read, whatever is wrong with other parts.
+    /// All that was read so far, also where other parts are faulty.
     private(set) var configuration = HubsConfiguration()
     private var faults: [HubsFault.Item] = []
     /// The line of each name and of each state.

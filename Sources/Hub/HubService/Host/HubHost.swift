@@ -10,8 +10,8 @@ import Synchronization
 
 /// Hubs of one's own, served at one address. The first segment of a path names the hub.
 ///
-/// `/devices` shows the devices of a hub to its managers, and to this machine where the settings say so, `/storage` has the files of bulk jobs, `/livez` and `/readyz`
-/// are probes.
+/// `/devices` shows the devices of a hub to its managers, and to this machine where the settings say so. `/storage` has the files of bulk
+/// jobs, `/livez` and `/readyz` are probes.
 package final class HubHost: Sendable {
     /// The hubs that are served, by folded names.
     private struct Board: Sendable {
@@ -158,7 +158,7 @@ package final class HubHost: Sendable {
     /// Stops serving, lets calls and pushes in flight end, and closes the files. What waits is sent after the next start.
     package func stop(within limit: Duration) {
         let end = MonotonicTime.now().advanced(by: limit)
-        // What is in flight ends while the server waits for its callers, and one slow caller takes the hubs no time.
+        // Pushes in flight end while the server waits for its callers. So one slow caller takes the hubs no time.
         let hubs = board.withLock { Array($0.hubs.values) }
         for hub in hubs { hub.beginStop() }
         let running = server.withLock { server in

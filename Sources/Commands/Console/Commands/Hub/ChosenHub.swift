@@ -49,7 +49,7 @@ struct ChosenHub {
         }
     }
 
-    /// Makes sure that there is a file: a hub's is made by the hub, and by an import that is told to.
+    /// Makes sure that there is a file: a hub's is made by the hub, and by an import with `--new`.
     func checkExistence() throws(CommandFailure) {
         guard access(path, F_OK) == 0 else {
             let reason = String(cString: strerror(errno))
