@@ -78,7 +78,8 @@ import Testing
                 $0.files = [folder.path("settings")]
             }
         }
-        #expect(try HostStage(in: folder).register("phone").status == 200)
+        let stage = try HostStage(in: folder) { $0.hubs[0].handleKeyFile = folder.path("handles.key") }
+        #expect(try stage.register("phone").status == 200)
     }
 
     /// A user may give the key in place of its file.
