@@ -48,9 +48,12 @@ package final class HubDispatcher: MessageStore {
     package func take(_ terms: DispatchTerms) { presentTerms.withLock { $0 = terms } }
 
     /// Starts the thread, once. It begins with what the journal has.
-    package func start() {
-        guard !hasStarted.exchange(true, ordering: .acquiringAndReleasing) else { return }
-        thread.start(named: "pushfan-walk") { [inbox, journal, devices, services, clock, observe, weak self] in
+    ///
+    /// - Returns: False where the system has no thread left. What is accepted waits for the next start of the process then.
+    @discardableResult
+    package func start() -> Bool {
+        guard !hasStarted.exchange(true, ordering: .acquiringAndReleasing) else { return true }
+        return thread.start(named: "pushfan-walk") { [inbox, journal, devices, services, clock, observe, weak self] in
             let walker = Walker(journal: journal, devices: devices, services: services, inbox: inbox, observe: observe)
             var wake = MonotonicTime.past
             while let terms = self?.terms {

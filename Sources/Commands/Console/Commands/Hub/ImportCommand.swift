@@ -28,7 +28,12 @@ struct ImportCommand {
         }
         let given = kinds.keys.sorted().filter(invocation.arguments.has)
         guard given.count <= 1 else { throw .usage("do one thing: --\(given.joined(separator: " or --"))") }
-        let file = try ChosenHub.one(invocation).open(else: "a bulk job of its API")
+        let isNew = invocation.arguments.has("new")
+        if isNew, invocation.arguments.has("dry-run") { throw .usage("--dry-run writes nothing: leave out --new") }
+        // A file that is made for nothing would be in the way of the next try.
+        guard path == "-" || access(path, R_OK) == 0 else { throw InputFile.failure(path) }
+        let hub = try ChosenHub.one(invocation)
+        let file = isNew ? try hub.make() : try hub.open(else: "a bulk job of its API")
         defer { file.close() }
         Interruption.catchSignals()
         var command = ImportCommand(
