@@ -27,8 +27,6 @@ package struct RegistrationImport: Sendable {
         package let result: Result<Registration, RefusedCall>
     }
 
-    /// Lines of one change.
-    package static let portion = 200
     /// The first time of the year 9999, with which the service says never. Milliseconds since 1970.
     private static let never: Int64 = 253_370_764_800_000
 
@@ -54,7 +52,7 @@ package struct RegistrationImport: Sendable {
     /// Carries out lines, one behind the other. A line that is not right changes nothing, and the others count.
     ///
     /// - Parameters:
-    ///   - lines: The lines, best ``portion`` of them.
+    ///   - lines: The lines of a portion.
     ///   - book: The devices, in a change.
     ///   - makeID: Makes ids of registrations.
     /// - Returns: One outcome for each.
