@@ -26,7 +26,7 @@ struct JobRun {
             (run.job.status, run.job.failure) = (.failed, error.answer.detail ?? "The store does not answer")
         }
         // Without its end the job would seem to go on. The next start ends those that have none.
-        try? retry(.max) { [job = run.job] () throws(RefusedCall) in try server.jobs.keep(job) }
+        try? retry(atMost: .max) { [job = run.job] () throws(RefusedCall) in try server.jobs.keep(job) }
     }
 
     private mutating func work() throws(RefusedCall) {
@@ -44,10 +44,14 @@ struct JobRun {
         var fault: RefusedCall?
         do throws(RefusedCall) { try importLines(done: done, failed: failed) } catch { fault = error }
         // Lines that were done stay so: also whoever imports the rest needs to know them.
-        try finish(done)
-        job.outputName = folder + "Output.txt"
-        try finish(failed)
-        job.failedName = folder + "Failed.txt"
+        do throws(RefusedCall) {
+            try finish(done)
+            job.outputName = folder + "Output.txt"
+            try finish(failed)
+            job.failedName = folder + "Failed.txt"
+        } catch {
+            throw fault ?? error
+        }
         if let fault { throw fault }
         job.status = .completed
     }
@@ -58,7 +62,7 @@ struct JobRun {
 
     /// Carries out `body`, again and again while the store does not answer.
     private func retry<Result>(
-        _ limit: Int = Self.mostRetries, _ body: () throws(RefusedCall) -> Result
+        atMost limit: Int = Self.mostRetries, body: () throws(RefusedCall) -> Result
     ) throws(RefusedCall) -> Result {
         var count = 0
         while true {
@@ -85,7 +89,8 @@ struct JobRun {
     }
 
     private func importLines(done: any JobFileDraft, failed: any JobFileDraft) throws(RefusedCall) {
-        let found = try retry { () throws(RefusedCall) in try input.flatMap { (path) throws(RefusedCall) in try server.jobs.file(path) } }
+        guard let input else { throw .invalid("The import file cannot be read") }
+        let found = try retry { () throws(RefusedCall) in try server.jobs.file(input) }
         guard let file = found else { throw .invalid("The import file cannot be read") }
         let reader = RegistrationImport(job.kind, at: job.createdAt)
         var (portions, place, isOver) = (ImportPortions(for: reader), 0, false)

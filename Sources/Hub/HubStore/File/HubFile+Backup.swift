@@ -32,7 +32,7 @@ private final class NewFile {
     private let descriptor: Int32
     private var isInPlace = false
 
-    /// Makes an empty file by a name that no other has. What a killed process has left stays: it might be somebody else's.
+    /// Makes an empty file by a name that no other has. A file of a killed process stays: it might be another's.
     init(_ place: String) throws(HubFileError) {
         let path = "\(place).part-\(String(UInt64.random(in: 0 ... .max), radix: 16))"
         let opened = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)

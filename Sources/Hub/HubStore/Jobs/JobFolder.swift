@@ -112,7 +112,7 @@ private final class SealedFile: JobFile {
     }
 }
 
-/// A file that nobody knows yet.
+/// A file that is in no row yet.
 private final class SealedDraft: JobFileDraft {
     private let descriptor: Int32
     private let (name, folder): (String, String)
@@ -153,10 +153,11 @@ private final class SealedDraft: JobFileDraft {
     }
 
     func finish() throws(RefusedCall) {
+        // Another attempt would not make it whole. A second fsync after one that failed says nothing.
+        guard !isBroken else { throw RefusedCall(500, detail: "A file of the hub's jobs is not whole") }
         if !rest.isEmpty { try write(rest) }
         rest = []
-        // A second fsync after one that failed says nothing.
-        guard !isBroken, fsync(descriptor) == 0 else {
+        guard fsync(descriptor) == 0 else {
             isBroken = true
             throw .file("written", code: errno)
         }

@@ -1,13 +1,13 @@
 import SQLite
 
 extension HubFile {
-    /// Writes a file anew, so that nothing of removed rows is left in it.
+    /// Writes all of a file again, so that nothing of removed rows is left in it.
     ///
     /// SQLite overwrites what is removed, but not the copies that stay in unused parts of pages when their rows are moved (sqlite.org,
     /// PRAGMA secure_delete).
     ///
     /// - Parameters:
-    ///   - path: The file, which nobody has open.
+    ///   - path: The file, which no process has open.
     ///   - handleKey: The key of its handles, or nil where they are plain.
     /// - Throws: Why it is as it was. It needs free space of its own length.
     package static func rewrite(path: String, handleKey: [UInt8]?) throws(HubFileError) {

@@ -162,7 +162,7 @@ struct JobRunTests {
         func counts(_ lines: [String], pieceCount: Int = 65_536) -> [Int] {
             let bytes = Array(lines.joined(separator: "\n").utf8)
             var portions = ImportPortions(for: reader)
-            let pieces = stride(from: 0, to: bytes.count, by: pieceCount).map { Array(bytes[$0..<min($0 + pieceCount, bytes.count)]) }
+            let pieces = stride(from: 0, to: bytes.count, by: pieceCount).map { Array(bytes[$0...].prefix(pieceCount)) }
             return (pieces + [[]]).flatMap { portions.cut($0) }.map(\.count)
         }
         #expect(counts([]).isEmpty)
