@@ -1,7 +1,7 @@
 /// Cuts a file of an import that comes in pieces into portions, each small enough for one change.
 package struct ImportPortions: Sendable {
     /// The most lines of a portion, and the bytes from which on it gets no more.
-    private static let (lineCount, byteCount) = (200, 1 << 20)
+    private static let (lineCount, byteCount) = (200, 256 << 10)
 
     private let reader: RegistrationImport
     private var lines = JobLines()

@@ -42,11 +42,9 @@ package struct RegistrationImport: Sendable {
 
     /// Reads a line.
     package func read(_ line: JobLines.Line) -> Line {
-        do throws(RefusedCall) {
-            return Line(number: line.number, content: .success(try content(of: line)))
-        } catch {
-            return Line(number: line.number, content: .failure(error))
-        }
+        let content: Result<Content, RefusedCall>
+        do throws(RefusedCall) { content = .success(try self.content(of: line)) } catch { content = .failure(error) }
+        return Line(number: line.number, content: content)
     }
 
     /// Carries out lines, one behind the other. A line that is not right changes nothing, and the others count.
@@ -113,6 +111,7 @@ package struct RegistrationImport: Sendable {
         registration.id = existing?.id ?? makeID()
         registration.etag = (existing?.etag ?? 0) + 1
         registration.writtenAt = time
+        try book.checkRoom(for: [registration])
         try book.write(registration)
         return registration
     }

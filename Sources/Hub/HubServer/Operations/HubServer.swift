@@ -80,7 +80,10 @@ package final class HubServer: Sendable {
     /// Writes an installation in place of the one with its id.
     package func write(_ installation: StoredInstallation, at now: Int64) throws(RefusedCall) {
         let registrations = derived(from: installation, at: now)
-        try devices.change { (book) throws(RefusedCall) in try book.write(installation, as: registrations) }
+        try devices.change { (book) throws(RefusedCall) in
+            try book.checkRoom(for: registrations, replacing: installation.id)
+            try book.write(installation, as: registrations)
+        }
         announce(registrations)
     }
 

@@ -44,8 +44,73 @@ struct AudienceModelTests {
                 audience.end = end
                 let expected = try Self.places(of: audience, in: model, limit: Self.deviceCount)
                 #expect(try Self.places(of: audience, in: file.devices, limit: 70) == expected, "\(text) before \(end ?? -1)")
+                for limits in Self.limits {
+                    let found = try Self.places(of: audience, in: file, by: limits)
+                    #expect(found == expected, "\(text) before \(end ?? -1) by \(limits)")
+                }
             }
         }
+    }
+
+    /// Limits by which pages end early: after each posting, after each device, and both with windows of one device.
+    private static let limits = [
+        AudienceSearch.Limits(postingCount: 1), AudienceSearch.Limits(byteCount: 1),
+        AudienceSearch.Limits(byteCount: 1, postingCount: 1, windowCount: 1), AudienceSearch.Limits(windowCount: 7),
+    ]
+
+    /// The places of an audience in a file, by pages of some limits.
+    private static func places(
+        of audience: DeviceAudience, in file: DeviceFile, by limits: AudienceSearch.Limits
+    ) throws -> [DevicePlace] {
+        try file.file.read { (connection) throws(RefusedCall) in
+            var (places, place): ([DevicePlace], DevicePlace?) = ([], nil)
+            repeat {
+                let page = try page(of: audience, after: place, by: limits, on: connection)
+                places += page.devices.map(\.place)
+                place = page.next
+            } while place != nil
+            return places
+        }
+    }
+
+    private static func page(
+        of audience: DeviceAudience, after place: DevicePlace?, by limits: AudienceSearch.Limits, on connection: HubConnection
+    ) throws(RefusedCall) -> AudiencePage {
+        var (tags, rows) = (TagRows(of: connection), RegistrationRows(of: connection))
+        return try AudienceSearch(for: audience, limits: limits, tags: &tags, on: connection)
+            .devices(after: place, limit: deviceCount, rows: &rows)
+    }
+
+    @Test(arguments: ["all && !all", "two && !(all && two)", "!all", "all && two && !two"])
+    func aPageWithoutDevicesEndsByWhatItLookedAt(_ text: String) throws {
+        let file = try DeviceFile()
+        try file.devices.change { (book) throws(RefusedCall) in
+            for number in 0..<Self.deviceCount { try book.write(try Self.registration(number)) }
+        }
+        let audience = DeviceAudience(expression: try TagExpression(parsing: text), platform: .fcmv1, now: 0)
+        let page = try file.file.read { (connection) throws(RefusedCall) in
+            let limits = AudienceSearch.Limits(postingCount: 50, windowCount: 16)
+            return try Self.page(of: audience, after: nil, by: limits, on: connection)
+        }
+        let next = try #require(page.next)
+        #expect(page.devices.isEmpty && next.number < 300)
+    }
+
+    @Test func aPageOfExpiredRegistrationsEndsByWhatItLookedAt() throws {
+        let file = try DeviceFile()
+        try file.devices.change { (book) throws(RefusedCall) in
+            for number in 0..<100 {
+                var registration = Registration(id: "\(number)-1-1", platform: .fcmv1, handle: "\(number)", tags: [])
+                registration.expiresAt = 5
+                try book.write(registration)
+            }
+        }
+        let audience = DeviceAudience(expression: nil, platform: .fcmv1, now: 5)
+        let page = try file.file.read { (connection) throws(RefusedCall) in
+            try Self.page(of: audience, after: nil, by: AudienceSearch.Limits(postingCount: 10), on: connection)
+        }
+        let next = try #require(page.next)
+        #expect(page.devices.isEmpty && next.number < 20)
     }
 
     /// The places of an audience, page by page.
@@ -53,13 +118,14 @@ struct AudienceModelTests {
         of audience: DeviceAudience, in store: any DeviceStore, limit: Int
     ) throws -> [DevicePlace] {
         var places: [DevicePlace] = []
-        while true {
-            let last = places.last
-            let page = try store.read { (book) throws(RefusedCall) in
-                try book.devices(of: audience, after: last, limit: limit).map(\.place)
+        var place: DevicePlace?
+        repeat {
+            let page = try store.read { [place] (book) throws(RefusedCall) in
+                try book.devices(of: audience, after: place, limit: limit)
             }
-            places += page
-            if page.count < limit { return places }
-        }
+            places += page.devices.map(\.place)
+            place = page.next
+        } while place != nil
+        return places
     }
 }

@@ -24,9 +24,31 @@ struct DeviceDamageTests {
         try file.file.change { (connection) throws(RefusedCall) in try connection.execute(damage) }
         let statuses = [
             status(of: file) { (book) throws(RefusedCall) in _ = try book.page(of: .all, from: 0, limit: 1) },
-            status(of: file) { (book) throws(RefusedCall) in _ = try book.devices(of: audience, after: nil, limit: 1) },
+            status(of: file) { (book) throws(RefusedCall) in _ = try book.registration("1-1-1") },
         ]
-        #expect(statuses == [503, 503])
+        #expect(statuses[0] == 503 && [200, 503].contains(statuses[1]))
+        let page = try file.devices.read { (book) throws(RefusedCall) in
+            try book.devices(of: audience, after: nil, limit: 1)
+        }
+        #expect(page.devices.isEmpty && page.next == nil && page.unreadableCount == 1)
+        #expect(try file.problems().contains("1 registrations cannot be read"))
+    }
+
+    @Test func aRegistrationThatCannotBeReadKeepsNoOtherFromANotification() throws {
+        let file = try DeviceFile()
+        try file.devices.change { (book) throws(RefusedCall) in
+            for number in 1...9 {
+                try book.write(Registration(id: "\(number)-1-1", platform: .fcmv1, handle: "\(number)", tags: ["a"]))
+            }
+        }
+        try file.file.change { (connection) throws(RefusedCall) in
+            try connection.execute("UPDATE registration SET content = x'' WHERE device & 1 = 0")
+        }
+        let audience = DeviceAudience(expression: try TagExpression(parsing: "a"), platform: .fcmv1, now: 0)
+        let page = try file.devices.read { (book) throws(RefusedCall) in
+            try book.devices(of: audience, after: nil, limit: 100)
+        }
+        #expect(page.devices.map(\.place.number) == [1, 3, 5, 7, 9] && page.unreadableCount == 4)
     }
 
     @Test(arguments: [
@@ -43,6 +65,7 @@ struct DeviceDamageTests {
         }
         try file.file.change { (connection) throws(RefusedCall) in try connection.execute(damage) }
         #expect(status(of: file) { (book) throws(RefusedCall) in _ = try book.installation("i") } == 503)
+        #expect(try file.problems().contains { $0.contains("installation") })
     }
 
     @Test(arguments: [
@@ -73,7 +96,7 @@ struct DeviceDamageTests {
         let found = try [HubPlatform.fcmv1, nil].map { platform in
             let audience = DeviceAudience(expression: expression, platform: platform, now: 0)
             return try file.devices.read { (book) throws(RefusedCall) in
-                try book.devices(of: audience, after: nil, limit: 10).count
+                try book.devices(of: audience, after: nil, limit: 10).devices.count
             }
         }
         #expect(found == [count, 0])

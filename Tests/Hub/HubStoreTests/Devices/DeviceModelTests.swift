@@ -180,9 +180,9 @@ struct DeviceModelTests {
                 var (text, place): (String, DevicePlace?) = ("", nil)
                 while true {
                     let page = try book.devices(of: audience, after: place, limit: limit)
-                    text += DeviceText.of(page) + "\n---\n"
-                    guard page.count == limit, let last = page.last else { return text }
-                    place = last.place
+                    text += DeviceText.of(page.devices) + "\n---\n"
+                    guard let next = page.next else { return text }
+                    place = next
                 }
             }
         }

@@ -29,6 +29,10 @@ struct DevicePlanTests {
             _ = try book.end()
             for list in [RegistrationList.all, .tagged("a")] { _ = try book.page(of: list, from: 0, limit: 10) }
             let audience = DeviceAudience(expression: nil, platform: .fcmv1, now: 0)
+            _ = try book.registrationCount(of: device)
+            _ = try book.installationIDs(behind: nil, limit: 10)
+            _ = try book.expiredInstallationIDs(at: 0, limit: 10)
+            _ = try book.expiredRegistrationIDs(at: 0, limit: 10)
             _ = try book.devices(of: audience, after: nil, limit: 10)
             return try Self.statements(of: connection)
         }

@@ -20,12 +20,9 @@ import Testing
     @Test func aFileInOrderIsCountedWhileItIsOpen() throws {
         let file = try open()
         try file.change { (connection) throws(RefusedCall) in
-            try connection.execute(
-                """
-                INSERT INTO device VALUES (1, x'00', x'01');
-                INSERT INTO registration VALUES (1, x'01', 1, 1, 0, NULL, x'00', NULL), (2, x'02', 1, 1, 0, NULL, x'00', NULL);
-                UPDATE device_tally SET device_count = 1, registration_count = 2;
-                """)
+            try FileBook.change(on: connection) { (book) throws(RefusedCall) in
+                for id in ["1-1-1", "2-1-1"] { try book.write(Registration(id: id, etag: 1, platform: .gcm, handle: "h")) }
+            }
         }
         let report = try HubFile.check(path: stage.path, handleKey: Self.key)
         #expect(report.problems == [])

@@ -135,6 +135,24 @@ struct TransferTests {
         #expect(try again.value("kept") == Array("name-of-bob".utf8))
     }
 
+    @Test(arguments: Store.allCases) func anInstallationWhoseHandleIsGoneIsErasedToo(store: Store) throws {
+        let stage = try Stage(store)
+        try stage.devices.change { (book) throws(RefusedCall) in
+            for (number, tag) in ["news", "username:alice", "news"].enumerated() {
+                let target = InstallationTarget(pushChannel: "h\(number)", tags: [tag])
+                var installation = StoredInstallation(id: "i-\(number)", platform: .gcm, target: target)
+                installation.userID = number == 2 ? "alice" : "bob"
+                try book.write(installation, as: installation.registrations { "3-\(number)-1" })
+                try book.expire(DeviceKey(platform: .gcm, handle: "h\(number)"))
+            }
+        }
+        var removal = UserRemoval(ofTags: ["username:Alice", "$UserId:{alice}"])
+        try removal.run(on: stage.devices)
+        #expect(removal.installationCount == 2 && removal.unreadableCount == 0)
+        let left = try stage.devices.read { (book) throws(RefusedCall) in try book.installationIDs(behind: nil, limit: 9) }
+        #expect(left == ["i-0"])
+    }
+
     /// A derived registration whose installation is gone must not be found for ever.
     @Test func whatHasNoInstallationAnyMoreIsErasedToo() throws {
         let stage = try Stage(.memory)

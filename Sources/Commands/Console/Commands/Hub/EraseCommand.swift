@@ -28,6 +28,9 @@ enum EraseCommand {
             "file": hub.path, "installations": removal.installationCount, "registrations": removal.registrationCount,
         ])
         try invocation.out(table)
+        if removal.unreadableCount > 0 {
+            invocation.streams.note("\(removal.unreadableCount) installations cannot be read, so their users are not known")
+        }
         let isFound = removal.installationCount + removal.registrationCount > 0
         // Also when nothing was found: an earlier run may have ended here.
         do throws(HubFileError) { try HubFile.rewrite(path: hub.path, handleKey: hub.handleKey) } catch {

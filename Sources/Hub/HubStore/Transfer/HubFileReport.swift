@@ -1,3 +1,4 @@
+import HubServer
 import SQLite
 
 /// The result of a check of a hub's file.
@@ -12,7 +13,7 @@ package struct HubFileReport: Sendable, Equatable {
 }
 
 extension HubFile {
-    /// Checks all of a file: its pages, and the rows that belong together. Another process may have it open.
+    /// Checks all of a file: its pages, the rows that belong together, and every value of devices. Another process may have it open.
     ///
     /// - Parameters:
     ///   - path: The file, which exists.
@@ -26,7 +27,10 @@ extension HubFile {
             let connection = try opening.visitor()
             try opening.checkSeal(in: connection.database)
             do throws(SQLiteError) {
-                try connection.database.read { () throws(SQLiteError) in try report.fill(from: connection.database) }
+                let isWhole = try connection.database.read { () throws(SQLiteError) in
+                    try report.fill(from: connection.database)
+                }
+                if isWhole { report.addUnreadable(of: connection) }
             } catch {
                 throw HubFileError(error, of: path)
             }
@@ -39,14 +43,14 @@ extension HubFile {
 }
 
 extension HubFileReport {
-    fileprivate mutating func fill(from database: Database) throws(SQLiteError) {
+    /// Counts the rows. Returns false if the pages contradict one another: the rows prove nothing then.
+    fileprivate mutating func fill(from database: Database) throws(SQLiteError) -> Bool {
         let integrity = try database.prepare("PRAGMA integrity_check")
         while try integrity.step() {
             let lines = integrity.text(0)?.split(separator: "\n").map(String.init) ?? []
             problems += lines.filter { $0 != "ok" && !$0.hasPrefix("***") }
         }
-        // Rows of a file whose pages contradict one another prove nothing.
-        guard problems.isEmpty else { return }
+        guard problems.isEmpty else { return false }
         for (claim, violations) in DeviceTables.rules + MessageTables.rules {
             let count = try database.integer(violations) ?? 0
             if count > 0 { problems.append("not always true, \(count) times: \(claim)") }
@@ -55,5 +59,19 @@ extension HubFileReport {
         registrationCount = try database.integer("SELECT count(*) FROM registration") ?? 0
         installationCount = try database.integer("SELECT count(*) FROM installation") ?? 0
         unfinishedCount = try database.integer(MessageTables.unfinished) ?? 0
+        return true
+    }
+
+    /// Notes the devices' rows whose values cannot be understood.
+    fileprivate mutating func addUnreadable(of connection: HubConnection) {
+        do throws(RefusedCall) {
+            let count = try connection.snapshot { (connection) throws(RefusedCall) in
+                try FileBook(connection).countUnreadable()
+            }
+            if count.registrations > 0 { problems.append("\(count.registrations) registrations cannot be read") }
+            if count.installations > 0 { problems.append("\(count.installations) installations cannot be read") }
+        } catch {
+            problems.append("the rows of devices cannot be read")
+        }
     }
 }
