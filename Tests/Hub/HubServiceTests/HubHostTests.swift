@@ -33,6 +33,22 @@ import Testing
         #expect(stage.call("GET", "/devices?handle=handle-a").text.contains(#""rung_count":0"#))
     }
 
+    @Test(arguments: ["/devices", "/devices?handle=handle-b"])
+    func nothingIsListedOfADeviceThatIsRemoved(list: String) throws {
+        let stage = try HostStage()
+        _ = try stage.register("b")
+        let token = try HostStage.token(of: "shop")
+        let sent = stage.call(
+            "POST", "/shop/messages?test&api-version=2020-06", #"{"message":{}}"#, token: token,
+            headers: ["ServiceBusNotification-Format": "fcmv1"])
+        #expect(sent.status == 201)
+        #expect(stage.call("GET", list).text.contains(#""rung_count":1"#))
+        #expect(stage.call("DELETE", "/shop/installations/b?api-version=2020-06", token: token).status == 204)
+        #expect(!stage.call("GET", list).text.contains("handle-b"))
+        _ = try stage.register("b")
+        #expect(stage.call("GET", list).text.contains(#""rung_count":0"#))
+    }
+
     @Test func thePagesOfTheListHaveEveryDeviceOnce() throws {
         let stage = try HostStage()
         for id in ["a", "b", "c", "d", "e"] { _ = try stage.register(id) }

@@ -70,13 +70,15 @@ package struct JournaledMessage: Sendable {
     package let end: DeviceNumber?
     /// The last device that is done. Nil before the first. For handles, its number is that of the handle among the different ones, from 1.
     package let place: DevicePlace?
+    /// The outcomes that are kept so far.
+    package let counts: OutcomeCounts
 
     package init(
         number: Int64, notification: Notification, acceptedAt: Int64, due: Int64, deadline: Int64, end: DeviceNumber?,
-        place: DevicePlace?
+        place: DevicePlace?, counts: OutcomeCounts = OutcomeCounts()
     ) {
         (self.number, self.notification, self.acceptedAt, self.due) = (number, notification, acceptedAt, due)
-        (self.deadline, self.end, self.place) = (deadline, end, place)
+        (self.deadline, self.end, self.place, self.counts) = (deadline, end, place, counts)
     }
 }
 

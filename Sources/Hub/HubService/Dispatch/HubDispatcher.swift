@@ -1,4 +1,4 @@
-import Basics
+package import Basics
 import Dispatch
 import EventLoop
 package import HubServer
@@ -62,17 +62,22 @@ package final class HubDispatcher: MessageStore {
         }
     }
 
-    /// Ends the thread. It waits for the outcomes of what is in flight, and for their place in the journal, no longer than a limit. The
-    /// rest is sent after the next start.
-    package func stop(within limit: Duration) {
-        let end = MonotonicTime.now().advanced(by: limit)
+    /// Begins no push any more, and returns at once. Pushes in flight go on to their outcomes. Accepted notifications wait for the next start.
+    package func beginStop() {
         inbox.add { content in
-            content.end = min(content.end ?? end, end)
+            content.isEnding = true
             // Ends the wait that is about to begin.
             content.hasNews = true
         }
+    }
+
+    /// Ends the thread. It waits for the outcomes of what is in flight, and for their place in the journal, no longer than until a time.
+    /// The rest is sent after the next start.
+    package func stop(until end: MonotonicTime) {
+        inbox.add { content in content.end = min(content.end ?? end, end) }
+        beginStop()
         guard hasStarted.load(ordering: .acquiring) else { return }
-        thread.waitForEnd(until: .now() + .nanoseconds(Int(clamping: limit.wholeNanoseconds)) + .seconds(1))
+        thread.waitForEnd(until: .now() + .nanoseconds(Int(clamping: max(0, end - MonotonicTime.now()))) + .seconds(1))
     }
 
     package func accept(

@@ -81,6 +81,23 @@ package final class RecordingService: PushService {
     /// The kept pushes, the oldest first.
     package var pushes: [RecordedPush] { memory.withLock { Array($0.pushes) } }
 
+    /// Forgets what is kept of devices that have lost their last registration. Pushes to a handle that was never registered stay.
+    ///
+    /// - Parameters:
+    ///   - store: The registrations. A device that cannot be read counts as registered.
+    ///   - devices: The devices that are looked at, or nil for all.
+    /// - Throws: 503.
+    package func forgetRemoved(from store: any DeviceStore, among devices: Set<DeviceKey>? = nil) throws(RefusedCall) {
+        let known = memory.withLock { memory in
+            Set(memory.pushes.lazy.filter { !$0.delivery.registrationID.isEmpty }.map(\.delivery.device))
+        }
+        let asked = devices.map(known.intersection) ?? known
+        let removed = try store.read { (book) throws(RefusedCall) in
+            asked.filter { device in (try? book.registrations(of: device))?.isEmpty ?? false }
+        }
+        if !removed.isEmpty { forget(removed) }
+    }
+
     /// Forgets what is kept of devices, as their erasure asks for.
     package func forget(_ devices: Set<DeviceKey>) {
         memory.withLock { memory in

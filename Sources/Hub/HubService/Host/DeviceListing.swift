@@ -10,8 +10,8 @@ struct DeviceListing: Sendable {
 
     /// Answers with a page of the devices: all, those with a handle, or those with a registration that has a tag.
     ///
-    /// Each has the place of its registration that was written first, so that no device is on two pages. Devices that have no registration,
-    /// and something rang on them, are behind the last.
+    /// Each has the place of its registration that was written first, so that no device is on two pages. Devices that never had a
+    /// registration, and something rang on them, are behind the last.
     func answer(to request: HTTPServerRequest) -> HTTPServerResponse {
         let (handle, tag) = (request.queryValue("handle"), request.queryValue("tag"))
         let list: RegistrationList = tag.map { .tagged($0.lowercased()) } ?? .all
@@ -26,7 +26,7 @@ struct DeviceListing: Sendable {
                 let (found, next) = try devices(of: list, from: cursor ?? 0, limit: limit)
                 let pushes = pushes()
                 var entries = found.map { Self.entry(of: $0.key, registrations: $0.registrations, pushes: pushes[$0.key] ?? []) }
-                if next == nil, tag == nil, limit > 0 { entries += try unregistered(pushes) }
+                if next == nil, tag == nil, limit > 0 { entries += try unregistered() }
                 return ListPage(body: ReportJSON.line(of: entries.map(\.json)), next: next.map { "\($0)" }, count: count)
             }
         } catch {
@@ -62,6 +62,7 @@ struct DeviceListing: Sendable {
 
     private func page(ofHandle handle: String, tag: String?) throws(RefusedCall) -> [UInt8] {
         let keys = HubPlatform.allCases.map { DeviceKey(platform: $0, handle: handle) }
+        try recording.forgetRemoved(from: parts.devices, among: Set(keys))
         let known = try parts.devices.read { (book) throws(RefusedCall) -> [Known] in
             var known: [Known] = []
             for key in keys { known.append((key, try book.registrations(of: key))) }
@@ -77,8 +78,10 @@ struct DeviceListing: Sendable {
         return ReportJSON.line(of: entries.map(\.json))
     }
 
-    /// Devices on which something rang, and which have no registration.
-    private func unregistered(_ pushes: [DeviceKey: [RecordedPush]]) throws(RefusedCall) -> [DeviceEntry] {
+    /// Devices on which something rang, and which never had a registration. Nothing is shown of those that were removed.
+    private func unregistered() throws(RefusedCall) -> [DeviceEntry] {
+        try recording.forgetRemoved(from: parts.devices)
+        let pushes = pushes()
         let strangers = try parts.devices.read { (book) throws(RefusedCall) -> [DeviceKey] in
             var strangers: [DeviceKey] = []
             for key in pushes.keys where try book.registrations(of: key).isEmpty { strangers.append(key) }

@@ -1,5 +1,6 @@
 import Basics
 import Crypto
+import EventLoop
 import HTTPServing
 import HubAuth
 import HubServer
@@ -29,6 +30,8 @@ final class OwnHub: Sendable {
     private let dispatcher: HubDispatcher
     private let recording: RecordingService
     private let callCount = Atomic<Int>(0)
+    /// The time from which recorded pushes of removed devices are looked for again. Nothing else is locked while it is held.
+    private let sweepAt = Mutex(MonotonicTime.past)
     /// Protects what was said of the store last. Nothing else is locked while it is held.
     private let reported = Mutex<String?>(nil)
 
@@ -77,7 +80,7 @@ final class OwnHub: Sendable {
 
     /// Lets pushes in flight end, no longer than a limit, and lets go of the store.
     func stop(within limit: Duration) {
-        dispatcher.stop(within: limit)
+        dispatcher.stop(until: .now().advanced(by: limit))
         parts.close()
     }
 
@@ -127,10 +130,22 @@ final class OwnHub: Sendable {
         return parts.isEmpty ? nil : "SharedAccessSignature \(parts.joined(separator: "&"))"
     }
 
+    /// Forgets the pushes that were recorded of devices that are removed, once in a minute.
+    private func forgetRemoved() {
+        let now = MonotonicTime.now()
+        let isDue = sweepAt.withLock { at in
+            guard at <= now else { return false }
+            at = now.advanced(by: .seconds(60))
+            return true
+        }
+        if isDue { try? recording.forgetRemoved(from: parts.devices) }
+    }
+
     /// Looks at the store, for metrics and the log.
     ///
     /// - Returns: The reason for which nothing can be written, or nil.
     func refresh() -> String? {
+        forgetRemoved()
         let (metrics, log) = (surroundings.metrics, surroundings.log)
         if let counts = try? parts.counts() {
             metrics.devices.series([name]).set(Double(counts.devices))

@@ -25,7 +25,7 @@ public struct HubMetrics: Sendable {
     public let oldestWaiting: Family<Gauge, 1>
     /// Pushes, by hub, platform and outcome.
     public let pushes: Family<Counter, 3>
-    /// From the time of a notification to the first outcome of a push, by hub.
+    /// From the time of a notification to the hand-over of its first push to a push service, by hub. Test sends are left out.
     public let firstPush: Family<Histogram, 1>
     /// From the time of a notification to its end, by hub.
     public let messageDuration: Family<Histogram, 1>
@@ -68,8 +68,8 @@ public struct HubMetrics: Sendable {
         pushes = registry.counters(
             "hub_pushes_total", help: "Pushes, by what became of them.", labels: ["hub", "platform", "outcome"], limit: 32 * most)
         firstPush = registry.durations(
-            "hub_first_push_seconds", help: "From the time of a notification to the first outcome of a push.", labels: ["hub"],
-            bounds: Histogram.journeyBounds, limit: most)
+            "hub_first_push_seconds", help: "From the time of a notification to the hand-over of its first push.",
+            labels: ["hub"], bounds: Histogram.journeyBounds, limit: most)
         messageDuration = registry.durations(
             "hub_message_seconds", help: "From the time of a notification to its end.", labels: ["hub"],
             bounds: Histogram.journeyBounds, limit: most)

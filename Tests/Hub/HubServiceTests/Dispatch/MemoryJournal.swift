@@ -15,6 +15,10 @@ final class MemoryJournal: MessageJournal {
         var isCanceled = false
 
         var ending: WalkStep.Ending? { steps.last?.ending }
+        /// The outcomes of all steps.
+        var outcomes: OutcomeCounts {
+            steps.flatMap(\.counts.entries).reduce(into: OutcomeCounts()) { $0.add($1.name, on: $1.platform, count: $1.count) }
+        }
         /// The number of devices by outcome, of all platforms.
         var counts: [String: Int] {
             steps.flatMap(\.counts.entries).reduce(into: [:]) { $0[$1.name, default: 0] += $1.count }
@@ -118,7 +122,8 @@ final class MemoryJournal: MessageJournal {
                 if entry.end == nil { state.entries[number]?.end = end }
                 return JournaledMessage(
                     number: number, notification: entry.notification, acceptedAt: entry.acceptedAt,
-                    due: entry.due ?? entry.acceptedAt, deadline: entry.deadline, end: entry.end ?? end, place: entry.place)
+                    due: entry.due ?? entry.acceptedAt, deadline: entry.deadline, end: entry.end ?? end, place: entry.place,
+                    counts: entry.outcomes)
             }
         }
     }
@@ -154,7 +159,8 @@ final class MemoryJournal: MessageJournal {
         }
     }
 
-    func backlog(now: Int64) -> MessageBacklog {
+    func backlog(now: Int64) throws(RefusedCall) -> MessageBacklog {
+        try check()
         let open = entries.values.filter { $0.ending == nil && !$0.isCanceled }
         let due = open.map { $0.due ?? $0.acceptedAt }.filter { $0 <= now }
         return MessageBacklog(dueCount: due.count, oldestDue: due.min(), scheduledCount: open.count - due.count)

@@ -29,6 +29,28 @@ struct RecordingServiceTests {
         #expect(service.pushes.map(\.delivery.handle) == ["b", "d"])
     }
 
+    @Test("forgets what rang on a device that is removed, and keeps what rang on a handle that was never registered")
+    func removedDevices() throws {
+        let stage = DispatchStage()
+        try stage.register(3)
+        let notification = try Notification.sample("n1")
+        let audience = try #require(notification.devices(at: stage.wall))
+        let found = try stage.devices.read { (book) throws(RefusedCall) in
+            try book.devices(of: audience, after: nil, limit: 9).devices
+        }
+        var reach = Reach()
+        for device in found { notification.add(device, to: &reach) }
+        let service = RecordingService(clock: { 0 })
+        service.push(reach.rung + (try deliveries(["x"])), of: message) { _ in }
+        try stage.devices.change { (book) throws(RefusedCall) in
+            for number in 1...2 { try book.removeRegistration("fcmv1-\(number)") }
+        }
+        try service.forgetRemoved(from: stage.devices, among: [DeviceKey(platform: .fcmv1, handle: "fcmv1-1")])
+        #expect(service.pushes.map(\.delivery.handle) == ["fcmv1-0", "fcmv1-2", "x"])
+        try service.forgetRemoved(from: stage.devices)
+        #expect(service.pushes.map(\.delivery.handle) == ["fcmv1-0", "x"])
+    }
+
     @Test("records many pushes beside the thread that hands them over, in their order")
     func manyPushes() throws {
         let service = RecordingService(clock: { 0 })
