@@ -44,16 +44,20 @@ package struct HubJob: Sendable {
         }
         let (output, input) = (job.value("OutputContainerUri"), job.value("ImportFileUri"))
         guard let output, isAbsolute(output) else {
-            throw .invalid("The element OutputContainerUri is missing or not an absolute URI")
+            throw .invalid("The element OutputContainerUri is missing or not an absolute URI of at most \(uriByteCount) bytes")
         }
-        guard kind == .export || input.map(isAbsolute) == true else {
-            throw .invalid("The element ImportFileUri is missing or not an absolute URI")
+        guard input.map(isAbsolute) ?? (kind == .export) else {
+            throw .invalid("The element ImportFileUri is missing or not an absolute URI of at most \(uriByteCount) bytes")
         }
         return HubJob(id: id, kind: kind, outputContainer: output, importFile: input, createdAt: now)
     }
 
+    /// The longest URI: a thousand jobs are kept, and read in one call.
+    private static let uriByteCount = 2048
+
     private static func isAbsolute(_ uri: String) -> Bool {
-        uri.lowercased().hasPrefix("http://") || uri.lowercased().hasPrefix("https://")
+        guard uri.utf8.count <= uriByteCount else { return false }
+        return uri.lowercased().hasPrefix("http://") || uri.lowercased().hasPrefix("https://")
     }
 }
 

@@ -26,11 +26,14 @@ package protocol JobStore: Sendable {
     /// Removes a file, if there is one.
     func removeFile(_ path: String) throws(RefusedCall)
 
-    /// Carries out the work of a job, now or later, on this thread or another.
-    func run(_ work: @escaping @Sendable () -> Void)
+    /// Keeps a job, and carries its work out, now or later, on this thread or another. Returns false if too many wait.
+    func submit(_ job: HubJob, work: @escaping @Sendable () -> Void) throws(RefusedCall) -> Bool
 
     /// Throws once the work of jobs must end. Work asks between its parts.
     func checkRunning() throws(RefusedCall)
+
+    /// Waits before something that was refused with 503 is tried again. Throws once the work of jobs must end.
+    func waitToRetry() throws(RefusedCall)
 }
 
 /// A file of the storage account, which can be read whatever happens to its name meanwhile.
@@ -47,7 +50,7 @@ package protocol JobFileDraft: AnyObject {
     /// Adds bytes at the end.
     func append(_ bytes: [UInt8]) throws(RefusedCall)
 
-    /// Gives the file its name. Called once.
+    /// Gives the file its name. It may be called again after it was refused.
     func finish() throws(RefusedCall)
 }
 

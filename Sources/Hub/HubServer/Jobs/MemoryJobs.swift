@@ -85,7 +85,13 @@ package final class MemoryJobs: JobStore {
 
     package func removeFile(_ path: String) { state.withLock { $0.remove(path) } }
 
-    package func run(_ work: @escaping @Sendable () -> Void) { work() }
+    package func submit(_ job: HubJob, work: @escaping @Sendable () -> Void) -> Bool {
+        keep(job)
+        work()
+        return true
+    }
 
     package func checkRunning() {}
+
+    package func waitToRetry() {}
 }

@@ -5,7 +5,6 @@ package struct RegistrationImport: Sendable {
     /// A line that was read.
     package struct Line: Sendable {
         package let number: Int
-        fileprivate let byteCount: Int
         /// Its content, or the reason for which it has none.
         fileprivate let content: Result<Content, RefusedCall>
 
@@ -28,10 +27,6 @@ package struct RegistrationImport: Sendable {
         package let result: Result<Registration, RefusedCall>
     }
 
-    /// Lines of one change.
-    package static let portion = 200
-    /// Bytes of lines after which no other comes into a change.
-    private static let portionByteCount = 256 << 10
     /// The first time of the year 9999, with which the service says never. Milliseconds since 1970.
     private static let never: Int64 = 253_370_764_800_000
 
@@ -49,30 +44,13 @@ package struct RegistrationImport: Sendable {
     package func read(_ line: JobLines.Line) -> Line {
         let content: Result<Content, RefusedCall>
         do throws(RefusedCall) { content = .success(try self.content(of: line)) } catch { content = .failure(error) }
-        return Line(number: line.number, byteCount: line.bytes?.count ?? 0, content: content)
-    }
-
-    /// Takes the lines of the next change out.
-    ///
-    /// - Parameters:
-    ///   - waiting: The lines that were read, in their order.
-    ///   - isOver: True if no more come.
-    /// - Returns: The lines, or nil if more must come before or none are left.
-    package static func takePortion(of waiting: inout [Line], isOver: Bool) -> [Line]? {
-        var (count, byteCount) = (0, 0)
-        while count < waiting.count, count < portion, byteCount < portionByteCount {
-            byteCount += waiting[count].byteCount
-            count += 1
-        }
-        guard count > 0, isOver || count == portion || byteCount >= portionByteCount else { return nil }
-        defer { waiting.removeFirst(count) }
-        return Array(waiting.prefix(count))
+        return Line(number: line.number, content: content)
     }
 
     /// Carries out lines, one behind the other. A line that is not right changes nothing, and the others count.
     ///
     /// - Parameters:
-    ///   - lines: The lines, best those of ``takePortion(of:isOver:)``.
+    ///   - lines: The lines of a portion.
     ///   - book: The devices, in a change.
     ///   - makeID: Makes ids of registrations.
     /// - Returns: One outcome for each.

@@ -59,20 +59,29 @@ extension HubServer {
 
     /// A blob, or its requested part (RFC 9110, section 14.2).
     package static func content(_ bytes: [UInt8], for request: HTTPServerRequest) -> HTTPServerResponse {
-        var response = HTTPServerResponse(status: 200, headers: ["Content-Type": "application/octet-stream"], body: bytes)
-        let range = request.headers["Range"]?.dropFirst("bytes=".count)
-        let words = range?.split(separator: "-", omittingEmptySubsequences: false) ?? []
-        guard request.headers["Range"]?.hasPrefix("bytes=") ?? false, let start = words.first.flatMap({ Int($0) }), start >= 0
-        else { return response }
-        guard start < bytes.count else {
-            return HTTPServerResponse(status: 416, headers: ["Content-Range": "bytes */\(bytes.count)"])
+        content(for: request, length: bytes.count, limit: .max) { range in Array(bytes[range]) }
+    }
+
+    /// A blob, or its requested part, of which a long one is cut (RFC 9110, section 15.3.7). A whole one that is longer than the limit is
+    /// refused: a client that takes a part for all of it would not notice.
+    static func content<Failure: Error>(
+        for request: HTTPServerRequest, length: Int, limit: Int, read: (Range<Int>) throws(Failure) -> [UInt8]
+    ) throws(Failure) -> HTTPServerResponse {
+        switch BlobPart(request, of: length) {
+        case .whole:
+            guard length <= limit else { return noBlob(400) }
+            return HTTPServerResponse(
+                status: 200, headers: ["Content-Type": "application/octet-stream"], body: try read(0..<length))
+        case .bytes(let range):
+            let part = try read(range.prefix(limit))
+            return HTTPServerResponse(
+                status: 206,
+                headers: [
+                    "Content-Type": "application/octet-stream",
+                    "Content-Range": "bytes \(range.lowerBound)-\(range.lowerBound + part.count - 1)/\(length)",
+                ], body: part)
+        case .outside: return HTTPServerResponse(status: 416, headers: ["Content-Range": "bytes */\(length)"])
         }
-        let last = min(words.count == 2 ? Int(words[1]) ?? .max : .max, bytes.count - 1)
-        guard last >= start else { return response }
-        response.status = 206
-        response.body = Array(bytes[start...last])
-        response.headers.append("Content-Range", value: "bytes \(start)-\(last)/\(bytes.count)")
-        return response
     }
 
     /// The most names of a page, so that clients with some hundred blobs see several.
@@ -102,7 +111,7 @@ extension HubServer {
     }
 
     package static func noBlob(_ status: Int) -> HTTPServerResponse {
-        let code = status == 403 ? "AuthenticationFailed" : "BlobNotFound"
+        let code = [400: "MissingRequiredHeader", 403: "AuthenticationFailed"][status] ?? "BlobNotFound"
         let body = XMLWriter.document { $0.element("Error") { $0.element("Code", text: code) } }
         return HTTPServerResponse(status: status, headers: ["Content-Type": "application/xml"], body: body)
     }

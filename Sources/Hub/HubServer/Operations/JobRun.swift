@@ -4,6 +4,8 @@ struct JobRun {
     private static let pageCount = 500
     /// Bytes of a file that are read at a time.
     private static let pieceByteCount = 64 << 10
+    /// The most attempts of a part of the work that the store does not answer.
+    private static let mostRetries = 300
 
     private var job: HubJob
     private let output: String?
@@ -23,32 +25,63 @@ struct JobRun {
         } catch {
             (run.job.status, run.job.failure) = (.failed, error.answer.detail ?? "The store does not answer")
         }
-        try? server.jobs.keep(run.job)
+        // Without its end the job would seem to go on. The next start ends those that have none.
+        try? retry(atMost: .max) { [job = run.job] () throws(RefusedCall) in try server.jobs.keep(job) }
     }
 
     private mutating func work() throws(RefusedCall) {
         guard let output, !output.isEmpty else { throw .invalid("The output container cannot be written") }
         let folder = "\(server.terms.hubName)/\(job.id)/"
-        let done = try server.jobs.draft("\(output)/\(folder)Output.txt")
-        if job.kind == .export {
+        let done = try retry { () throws(RefusedCall) in try server.jobs.draft("\(output)/\(folder)Output.txt") }
+        guard job.kind != .export else {
             try export(to: done)
-        } else {
-            let failed = try server.jobs.draft("\(output)/\(folder)Failed.txt")
-            try importLines(done: done, failed: failed)
-            try failed.finish()
-            job.failedName = folder + "Failed.txt"
+            try finish(done)
+            job.outputName = folder + "Output.txt"
+            job.status = .completed
+            return
         }
-        try done.finish()
-        job.outputName = folder + "Output.txt"
+        let failed = try retry { () throws(RefusedCall) in try server.jobs.draft("\(output)/\(folder)Failed.txt") }
+        var fault: RefusedCall?
+        do throws(RefusedCall) { try importLines(done: done, failed: failed) } catch { fault = error }
+        // Lines that were done stay so: also whoever imports the rest needs to know them.
+        do throws(RefusedCall) {
+            try finish(done)
+            job.outputName = folder + "Output.txt"
+            try finish(failed)
+            job.failedName = folder + "Failed.txt"
+        } catch {
+            throw fault ?? error
+        }
+        if let fault { throw fault }
         job.status = .completed
+    }
+
+    private func finish(_ file: any JobFileDraft) throws(RefusedCall) {
+        try retry { () throws(RefusedCall) in try file.finish() }
+    }
+
+    /// Carries out `body`, again and again while the store does not answer.
+    private func retry<Result>(
+        atMost limit: Int = Self.mostRetries, body: () throws(RefusedCall) -> Result
+    ) throws(RefusedCall) -> Result {
+        var count = 0
+        while true {
+            do throws(RefusedCall) { return try body() } catch {
+                guard error.answer.status == 503, count < limit else { throw error }
+                count += 1
+                try server.jobs.waitToRetry()
+            }
+        }
     }
 
     private func export(to file: any JobFileDraft) throws(RefusedCall) {
         var cursor: Int? = 0
         while let place = cursor {
             try server.jobs.checkRunning()
-            let (page, next) = try server.devices.read { (book) throws(RefusedCall) in
-                try book.page(of: .all, from: place, limit: Self.pageCount)
+            let (page, next) = try retry { () throws(RefusedCall) in
+                try server.devices.read { (book) throws(RefusedCall) in
+                    try book.page(of: .all, from: place, limit: Self.pageCount)
+                }
             }
             try file.append(page.flatMap { Array((RegistrationWriter.line($0) + "\n").utf8) })
             cursor = next
@@ -56,19 +89,16 @@ struct JobRun {
     }
 
     private func importLines(done: any JobFileDraft, failed: any JobFileDraft) throws(RefusedCall) {
-        guard let input, let file = try server.jobs.file(input) else { throw .invalid("The import file cannot be read") }
+        guard let input else { throw .invalid("The import file cannot be read") }
+        let found = try retry { () throws(RefusedCall) in try server.jobs.file(input) }
+        guard let file = found else { throw .invalid("The import file cannot be read") }
         let reader = RegistrationImport(job.kind, at: job.createdAt)
-        var (lines, place) = (JobLines(), 0)
-        var waiting: [RegistrationImport.Line] = []
-        var isOver = false
+        var (portions, place, isOver) = (ImportPortions(for: reader), 0, false)
         while !isOver {
             let piece = try file.bytes(from: place, count: Self.pieceByteCount)
             place += piece.count
             isOver = piece.isEmpty
-            waiting += (isOver ? lines.finish() : lines.cut(piece)).map(reader.read)
-            while let portion = RegistrationImport.takePortion(of: &waiting, isOver: isOver) {
-                try perform(portion, by: reader, done: done, failed: failed)
-            }
+            for lines in portions.cut(piece) { try perform(lines, by: reader, done: done, failed: failed) }
         }
     }
 
@@ -77,8 +107,13 @@ struct JobRun {
         _ lines: [RegistrationImport.Line], by reader: RegistrationImport, done: any JobFileDraft, failed: any JobFileDraft
     ) throws(RefusedCall) {
         try server.jobs.checkRunning()
-        let outcomes = try server.devices.change { [server] (book) throws(RefusedCall) in
-            try reader.perform(lines, on: book, makeID: { server.identify { $0.registrationID() } })
+        let seed = server.identify { $0.next() }
+        let outcomes = try retry { () throws(RefusedCall) in
+            try server.devices.change { (book) throws(RefusedCall) in
+                // A change that seemed to fail may be kept: the same ids write the same registrations again.
+                var identifiers = HubIdentifiers(seed: seed)
+                return try reader.perform(lines, on: book, makeID: { identifiers.registrationID() })
+            }
         }
         var texts = (done: "", failed: "")
         for outcome in outcomes {

@@ -18,10 +18,9 @@ package struct RefusedCall: Error {
         RefusedCall(503, detail: detail, headers: ["Retry-After": "\(pause)"])
     }
 
-    /// The refusal of a send while too many notifications wait.
-    package static func throttled(_ call: HubCall) -> RefusedCall {
-        RefusedCall(
-            call.apiVersion >= .answers429 ? 429 : 403, detail: "Too many notifications wait", headers: ["Retry-After": "10"])
+    /// The refusal of a send, or of another call, while too many wait.
+    package static func throttled(_ call: HubCall, detail: String = "Too many notifications wait") -> RefusedCall {
+        RefusedCall(call.apiVersion >= .answers429 ? 429 : 403, detail: detail, headers: ["Retry-After": "10"])
     }
 
     private init(_ status: Int, detail: String, headers: HTTPFields) {

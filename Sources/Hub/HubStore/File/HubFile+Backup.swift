@@ -32,17 +32,11 @@ private final class NewFile {
     private let descriptor: Int32
     private var isInPlace = false
 
-    /// Makes an empty file, and locks it (flock(2)).
+    /// Makes an empty file by a name that no other has. A file of a killed process stays: it might be another's.
     init(_ place: String) throws(HubFileError) {
-        let path = place + ".part"
-        let opened = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        let path = "\(place).part-\(String(UInt64.random(in: 0 ... .max), radix: 16))"
+        let opened = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard opened >= 0 else { throw Self.fault(place) }
-        // One that a killed process has left has no lock, and is written anew.
-        guard flock(opened, LOCK_EX | LOCK_NB) == 0, fchmod(opened, 0o600) == 0, ftruncate(opened, 0) == 0 else {
-            let fault = errno == EWOULDBLOCK ? .unusable(path: place, reason: "another process writes it") : Self.fault(place)
-            close(opened)
-            throw fault
-        }
         (self.path, self.place, descriptor) = (path, place, opened)
     }
 

@@ -11,6 +11,8 @@ package final class FileJobs: JobStore {
     private static let capacity: Int64 = 1000
     /// Milliseconds for which a file is kept: 7 days.
     private static let lifetime: Int64 = 7 * 86_400_000
+    /// The most jobs that wait, so that none is forgotten before it has begun.
+    private static let mostWaiting = 100
 
     /// Bytes of a file in one answer.
     package let answerByteCount = 16 << 20
@@ -18,6 +20,7 @@ package final class FileJobs: JobStore {
     private let file: HubFile
     private let folder: JobFolder
     private let byteCapacity: Int64
+    private let retryPause: DispatchTimeInterval
     private let clock: @Sendable () -> Int64
     private let queue = JobQueue()
 
@@ -26,9 +29,13 @@ package final class FileJobs: JobStore {
     /// - Parameters:
     ///   - file: The hub's file. The folder of the jobs' files is called like it, with `.files` behind.
     ///   - byteCapacity: Bytes of all files together. Default: 1 GiB.
+    ///   - retryPause: The time before work tries again what the file refused.
     ///   - clock: Milliseconds since 1970.
-    package init(_ file: HubFile, byteCapacity: Int64 = 1 << 30, clock: @escaping @Sendable () -> Int64) {
-        (self.file, self.byteCapacity, self.clock) = (file, byteCapacity, clock)
+    package init(
+        _ file: HubFile, byteCapacity: Int64 = 1 << 30, retryPause: DispatchTimeInterval = .seconds(1),
+        clock: @escaping @Sendable () -> Int64
+    ) {
+        (self.file, self.byteCapacity, self.retryPause, self.clock) = (file, byteCapacity, retryPause, clock)
         folder = JobFolder(file.path + ".files")
         // Without this they would seem to go on. The file may be full: it is tried again at the next start.
         try? file.change { (connection) throws(RefusedCall) in
@@ -106,46 +113,74 @@ package final class FileJobs: JobStore {
     }
 
     package func file(_ path: String) throws(RefusedCall) -> (any JobFile)? {
-        let (isThere, seal) = try file.read { (connection) throws(RefusedCall) in
-            let found = try connection.row("SELECT number FROM job_file WHERE path = ?", with: [.text(path)]) { _ in true }
-            return (found ?? false, connection.seal)
+        while true {
+            let (name, seal) = try file.read { (connection) throws(RefusedCall) in
+                (try Self.name(of: path, on: connection), connection.seal)
+            }
+            guard let name else { return nil }
+            if let found = try folder.file(name, seal: seal) { return found }
+            // Another has taken its place meanwhile, or it was removed by hand.
+            let present = try file.read { (connection) throws(RefusedCall) in try Self.name(of: path, on: connection) }
+            if present == name { return nil }
         }
-        return isThere ? try folder.file(JobFolder.name(of: path), seal: seal) : nil
+    }
+
+    /// The name in the folder of the file that clients know by a path.
+    private static func name(of path: String, on connection: HubConnection) throws(RefusedCall) -> String? {
+        try connection.row("SELECT name FROM job_file WHERE path = ?", with: [.text(path)]) { (row) throws(RefusedCall) in
+            try row.string(0)
+        }
     }
 
     package func draft(_ path: String) throws(RefusedCall) -> any JobFileDraft {
         let seal = try file.read { (connection) throws(RefusedCall) in connection.seal }
-        return try folder.draft(JobFolder.name(of: path), seal: seal, limit: byteCapacity) { [self] count throws(RefusedCall) in
-            try note(path, byteCount: count)
+        return try folder.draft(seal: seal, limit: byteCapacity) { [self] name, count throws(RefusedCall) in
+            try note(path, as: name, byteCount: count)
         }
     }
 
     package func removeFile(_ path: String) throws(RefusedCall) {
-        try file.change { (connection) throws(RefusedCall) in
+        let name = try file.change { (connection) throws(RefusedCall) in
+            let name = try Self.name(of: path, on: connection)
             try connection.run("DELETE FROM job_file WHERE path = ?", with: [.text(path)])
+            return name
         }
-        folder.remove(JobFolder.name(of: path))
+        if let name { folder.remove(name) }
     }
 
-    package func run(_ work: @escaping @Sendable () -> Void) { queue.append(work) }
+    package func submit(_ job: HubJob, work: @escaping @Sendable () -> Void) throws(RefusedCall) -> Bool {
+        guard queue.waitingCount < Self.mostWaiting else { return false }
+        try keep(job)
+        queue.append(work)
+        return true
+    }
 
     package func checkRunning() throws(RefusedCall) {
         if queue.isClosed { throw .unavailable("The hub was stopped before the job was done") }
     }
 
+    package func waitToRetry() throws(RefusedCall) {
+        queue.pause(for: retryPause)
+        try checkRunning()
+    }
+
     /// Removes files that are kept for too long.
     package func forgetOld() throws(RefusedCall) { try forget(except: nil) }
 
-    /// Notes a file that is there, and makes room for it.
-    private func note(_ path: String, byteCount: Int64) throws(RefusedCall) {
+    /// Notes a file that is there in place of the former one, and makes room for it.
+    private func note(_ path: String, as name: String, byteCount: Int64) throws(RefusedCall) {
         let now = clock()
-        try file.change { (connection) throws(RefusedCall) in
+        let former = try file.change { (connection) throws(RefusedCall) in
+            let former = try Self.name(of: path, on: connection)
             try connection.run("DELETE FROM job_file WHERE path = ?", with: [.text(path)])
             try connection.run(
-                "INSERT INTO job_file (path, byte_count, written) VALUES (?, ?, ?)",
-                with: [.text(path), .number(byteCount), .number(now)])
+                "INSERT INTO job_file (path, name, byte_count, written) VALUES (?, ?, ?, ?)",
+                with: [.text(path), .text(name), .number(byteCount), .number(now)])
+            return former
         }
-        try forget(except: path)
+        if let former, former != name { folder.remove(former) }
+        // The file is there by now: room is made at the next one, if not now.
+        try? forget(except: path)
     }
 
     /// Forgets the oldest files until the others are few and small enough, and those that are too old.
@@ -153,28 +188,28 @@ package final class FileJobs: JobStore {
         let (oldest, byteCapacity) = (clock() - Self.lifetime, byteCapacity)
         let gone = try file.change { (connection) throws(RefusedCall) in
             let files = try connection.rows(
-                "SELECT path, byte_count, written FROM job_file ORDER BY number DESC", with: []
-            ) { (row) throws(RefusedCall) in (path: try row.string(0), byteCount: try row.number(1), written: try row.number(2)) }
+                "SELECT path, name, byte_count, written FROM job_file ORDER BY number DESC", with: []
+            ) { (row) throws(RefusedCall) in
+                (path: try row.string(0), name: try row.string(1), byteCount: try row.number(2), written: try row.number(3))
+            }
             var (gone, count, sum): ([String], Int64, Int64) = ([], 0, 0)
             for file in files {
                 (count, sum) = (count + 1, sum + file.byteCount)
                 guard file.path != path, count > Self.capacity || sum > byteCapacity || file.written < oldest else { continue }
                 (count, sum) = (count - 1, sum - file.byteCount)
-                gone.append(file.path)
+                gone.append(file.name)
                 try connection.run("DELETE FROM job_file WHERE path = ?", with: [.text(file.path)])
             }
             return gone
         }
-        for path in gone { folder.remove(JobFolder.name(of: path)) }
+        for name in gone { folder.remove(name) }
     }
 
     /// The names in the folder of the files that are known.
     private func names() throws(RefusedCall) -> Set<String> {
         try file.read { (connection) throws(RefusedCall) in
             Set(
-                try connection.rows("SELECT path FROM job_file", with: []) { (row) throws(RefusedCall) in
-                    JobFolder.name(of: try row.string(0))
-                })
+                try connection.rows("SELECT name FROM job_file", with: []) { (row) throws(RefusedCall) in try row.string(0) })
         }
     }
 }

@@ -4,6 +4,8 @@ import Glibc
 import HubServer
 
 /// The folder of jobs' files. A file is sealed in blocks of one length, so that its parts can be read.
+///
+/// Each version of a file has a name of its own, so that one that is not kept leaves the former as it is.
 struct JobFolder: Sendable {
     /// Bytes of a block before it is sealed.
     static let blockByteCount = 64 << 10
@@ -13,11 +15,6 @@ struct JobFolder: Sendable {
     /// The folder at a path, which is made when the first file is.
     init(_ path: String) { self.path = path }
 
-    /// The name in the folder of what clients call `path`.
-    static func name(of path: String) -> String {
-        String(decoding: SHA256.hexadecimalDigest(of: Array(path.utf8)), as: UTF8.self)
-    }
-
     /// A file that can be read, or nil if there is none.
     func file(_ name: String, seal: HandleSeal) throws(RefusedCall) -> (any JobFile)? {
         let descriptor = open("\(path)/\(name)", O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
@@ -26,16 +23,15 @@ struct JobFolder: Sendable {
         return try SealedFile(descriptor, seal: seal)
     }
 
-    /// A file that is written. `finished` gets its length once it has its name.
+    /// A file that is written. `finished` gets its name and its length once the disk has all of it.
     func draft(
-        _ name: String, seal: HandleSeal, limit: Int64, finished: @escaping (Int64) throws(RefusedCall) -> Void
+        seal: HandleSeal, limit: Int64, finished: @escaping (_ name: String, Int64) throws(RefusedCall) -> Void
     ) throws(RefusedCall) -> any JobFileDraft {
         guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw .file("written", code: errno) }
-        let draft = "\(path)/draft-\(UInt64.random(in: 0 ... .max))"
-        let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        let name = String(UInt64.random(in: 0 ... .max), radix: 16)
+        let descriptor = open("\(path)/\(name)", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw .file("written", code: errno) }
-        return SealedDraft(
-            descriptor, path: draft, target: "\(path)/\(name)", seal: seal, limit: limit, finished: finished)
+        return SealedDraft(descriptor, name: name, in: path, seal: seal, limit: limit, finished: finished)
     }
 
     /// Removes a file, if there is one.
@@ -116,30 +112,32 @@ private final class SealedFile: JobFile {
     }
 }
 
-/// A file without its name.
+/// A file that is in no row yet.
 private final class SealedDraft: JobFileDraft {
     private let descriptor: Int32
-    private let (path, target): (String, String)
+    private let (name, folder): (String, String)
     private let seal: HandleSeal
     private let limit: Int64
-    private let finished: (Int64) throws(RefusedCall) -> Void
+    private let finished: (String, Int64) throws(RefusedCall) -> Void
     /// Bytes that are not written yet, less than a block.
     private var rest: [UInt8] = []
     private var byteCount: Int64 = 0
     private var isFinished = false
+    /// True once a block may not be in the file as it is.
+    private var isBroken = false
 
     /// A draft of an open descriptor, which it closes.
     init(
-        _ descriptor: Int32, path: String, target: String, seal: HandleSeal, limit: Int64,
-        finished: @escaping (Int64) throws(RefusedCall) -> Void
+        _ descriptor: Int32, name: String, in folder: String, seal: HandleSeal, limit: Int64,
+        finished: @escaping (String, Int64) throws(RefusedCall) -> Void
     ) {
-        (self.descriptor, self.path, self.target) = (descriptor, path, target)
+        (self.descriptor, self.name, self.folder) = (descriptor, name, folder)
         (self.seal, self.limit, self.finished) = (seal, limit, finished)
     }
 
     deinit {
         close(descriptor)
-        if !isFinished { unlink(path) }
+        if !isFinished { unlink("\(folder)/\(name)") }
     }
 
     func append(_ bytes: [UInt8]) throws(RefusedCall) {
@@ -155,14 +153,27 @@ private final class SealedDraft: JobFileDraft {
     }
 
     func finish() throws(RefusedCall) {
+        // Another attempt would not make it whole. A second fsync after one that failed says nothing.
+        guard !isBroken else { throw RefusedCall(500, detail: "A file of the hub's jobs is not whole") }
         if !rest.isEmpty { try write(rest) }
         rest = []
-        guard fsync(descriptor) == 0, rename(path, target) == 0 else { throw .file("written", code: errno) }
+        guard fsync(descriptor) == 0 else {
+            isBroken = true
+            throw .file("written", code: errno)
+        }
+        let opened = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard opened >= 0 else { throw .file("written", code: errno) }
+        defer { close(opened) }
+        guard fsync(opened) == 0 else { throw .file("written", code: errno) }
+        try finished(name, byteCount)
         isFinished = true
-        try finished(byteCount)
     }
 
     private func write(_ block: [UInt8]) throws(RefusedCall) {
-        guard FileDescriptor.write(try seal.sealed(block), to: descriptor) else { throw .file("written", code: errno) }
+        let stored = try seal.sealed(block)
+        guard !isBroken, FileDescriptor.write(stored, to: descriptor) else {
+            isBroken = true
+            throw .file("written", code: errno)
+        }
     }
 }

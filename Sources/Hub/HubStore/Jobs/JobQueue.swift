@@ -17,6 +17,8 @@ final class JobQueue: Sendable {
     private let state = Mutex(State())
     /// Counts what the thread has not looked at yet.
     private let news = DispatchSemaphore(value: 0)
+    /// Signalled by the close.
+    private let closing = DispatchSemaphore(value: 0)
     private let thread = ServiceThread()
 
     /// True once it begins nothing more.
@@ -39,9 +41,18 @@ final class JobQueue: Sendable {
         }
     }
 
+    /// The work that has not begun.
+    var waitingCount: Int { state.withLock { $0.waiting.count } }
+
     func append(_ work: @escaping @Sendable () -> Void) {
         state.withLock { $0.waiting.append(work) }
         news.signal()
+    }
+
+    /// Waits for a time, no longer than until the close.
+    func pause(for time: DispatchTimeInterval) {
+        // Whoever comes later finds it closed as well.
+        if closing.wait(timeout: .now() + time) == .success { closing.signal() }
     }
 
     /// Drops what has not begun. What has begun may ask.
@@ -50,6 +61,7 @@ final class JobQueue: Sendable {
             state.isClosed = true
             state.waiting = FIFO()
         }
+        closing.signal()
         news.signal()
     }
 

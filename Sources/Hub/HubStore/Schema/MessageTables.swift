@@ -31,7 +31,8 @@ enum MessageTables {
             number INTEGER PRIMARY KEY, id BLOB NOT NULL UNIQUE, kind BLOB NOT NULL, output BLOB NOT NULL, input BLOB,
             created INTEGER NOT NULL, status BLOB NOT NULL, failure BLOB, output_name BLOB, failed_name BLOB);
         CREATE TABLE job_file (
-            number INTEGER PRIMARY KEY, path BLOB NOT NULL UNIQUE, byte_count INTEGER NOT NULL, written INTEGER NOT NULL);
+            number INTEGER PRIMARY KEY, path BLOB NOT NULL UNIQUE, name BLOB NOT NULL, byte_count INTEGER NOT NULL,
+            written INTEGER NOT NULL);
         """
 
     /// Claims about the rows, each with a count of those that contradict it.

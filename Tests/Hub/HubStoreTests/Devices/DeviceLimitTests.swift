@@ -86,20 +86,6 @@ struct DeviceLimitTests {
         #expect((64 << 10...70 << 10).contains(body.count))
     }
 
-    @Test(
-        arguments: [
-            (199, 10, false, nil), (200, 10, false, 200), (450, 10, false, 200), (3, 10, true, 3), (0, 10, true, nil),
-            (10, 100_000, false, 3), (2, 100_000, false, nil), (2, 100_000, true, 2),
-        ] as [(Int, Int, Bool, Int?)])
-    func aChangeOfAnImportHasLimits(_ count: Int, byteCount: Int, isOver: Bool, expected: Int?) {
-        let reader = RegistrationImport(.create, at: 0)
-        var waiting = (0..<count).map { number in
-            reader.read(JobLines.Line(number: number, bytes: [UInt8](repeating: 120, count: byteCount)))
-        }
-        #expect(RegistrationImport.takePortion(of: &waiting, isOver: isOver)?.count == expected)
-        #expect(waiting.count == count - (expected ?? 0))
-    }
-
     private static func status(of body: () throws(RefusedCall) -> Void) -> Int {
         do throws(RefusedCall) { try body() } catch { return error.answer.status }
         return 200

@@ -114,6 +114,42 @@ struct FileJobsTests {
         #expect(try content("f", in: jobs) == [2, 2] && names().count == 1)
     }
 
+    @Test func aFileThatIsNotKeptLeavesTheFormerAsItIs() throws {
+        let jobs = jobs()
+        try put([1, 1, 1], at: "f", in: jobs)
+        let draft = try jobs.draft("f")
+        try draft.append([2])
+        try kept.file.change { (connection) throws(RefusedCall) in
+            try connection.run("ALTER TABLE job_file RENAME COLUMN written TO other", with: [])
+        }
+        #expect(throws: RefusedCall.self) { try draft.finish() }
+        #expect(try content("f", in: jobs) == [1, 1, 1])
+        try kept.file.change { (connection) throws(RefusedCall) in
+            try connection.run("ALTER TABLE job_file RENAME COLUMN other TO written", with: [])
+        }
+        try draft.finish()
+        #expect(try content("f", in: jobs) == [2] && names().count == 1, "it may be tried again")
+    }
+
+    @Test func onlySoManyJobsWait() throws {
+        let jobs = jobs()
+        let (hasBegun, mayEnd) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        func submit(_ number: Int, work: @escaping @Sendable () -> Void = {}) throws -> Bool {
+            let job = HubJob(id: "\(number)", kind: .export, outputContainer: "http://h/o", importFile: nil, createdAt: 1)
+            return try jobs.submit(job, work: work)
+        }
+        #expect(
+            try submit(0) {
+                hasBegun.signal()
+                mayEnd.wait()
+            })
+        hasBegun.wait()
+        for number in 1...100 { #expect(try submit(number)) }
+        #expect(try !submit(101) && jobs.job("101") == nil, "it is not kept either")
+        mayEnd.signal()
+        jobs.close()
+    }
+
     @Test func theOldestFilesGoWhereThereAreTooManyBytes() throws {
         let jobs = jobs(byteCapacity: 100)
         for name in ["a", "b", "c"] { try put([UInt8](repeating: 1, count: 40), at: name, in: jobs) }
@@ -137,12 +173,12 @@ struct FileJobsTests {
     @Test func whatNobodyKnowsIsGoneAfterARestart() throws {
         let first = jobs()
         try put([1], at: "known", in: first)
-        try Data([1]).write(to: folder.appending(path: "draft-17"))
-        try Data([1]).write(to: folder.appending(path: JobFolder.name(of: "unknown")))
+        let known = names()
+        try Data([1]).write(to: folder.appending(path: "abcdef"))
         first.close()
         try kept.reopen()
         let second = jobs()
-        #expect(names() == [JobFolder.name(of: "known")])
+        #expect(names() == known && known.count == 1)
         #expect(try content("known", in: second) == [1])
     }
 
@@ -150,8 +186,12 @@ struct FileJobsTests {
         let jobs = jobs()
         let order = Box<[Int]>([])
         let (hasBegun, mayEnd) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-        jobs.run { order.withLock { $0.append(1) } }
-        jobs.run {
+        func run(_ id: String, _ work: @escaping @Sendable () -> Void) throws {
+            let job = HubJob(id: id, kind: .export, outputContainer: "http://h/o", importFile: nil, createdAt: 1)
+            #expect(try jobs.submit(job, work: work))
+        }
+        try run("a") { order.withLock { $0.append(1) } }
+        try run("b") {
             order.withLock { $0.append(2) }
             hasBegun.signal()
             mayEnd.wait()
@@ -159,7 +199,7 @@ struct FileJobsTests {
             let isOver = (try? jobs.checkRunning()) == nil
             order.withLock { $0.append(isOver ? 4 : 3) }
         }
-        jobs.run { order.withLock { $0.append(5) } }
+        try run("c") { order.withLock { $0.append(5) } }
         hasBegun.wait()
         #expect(throws: Never.self) { try jobs.checkRunning() }
         jobs.close(until: .now())

@@ -1,3 +1,4 @@
+import Dispatch
 import HTTPServing
 import TestSupport
 import Testing
@@ -16,6 +17,55 @@ private struct NoMessages: MessageStore {
     func feedbackBlob(_ name: String) -> [UInt8]? { nil }
 }
 
+/// A store whose every change is refused once before it is carried out.
+private struct FlakyDevices: DeviceStore {
+    let store: any DeviceStore
+    let count = Box(0)
+
+    func change<Result: Sendable>(
+        _ body: @escaping @Sendable (any DeviceBook) throws(RefusedCall) -> Result
+    ) throws(RefusedCall) -> Result {
+        let isRefused = count.withLock { count in
+            count += 1
+            return count % 2 == 1
+        }
+        if isRefused { throw .unavailable("the disk is full") }
+        return try store.change(body)
+    }
+
+    func read<Result: Sendable>(
+        _ body: @escaping @Sendable (any DeviceBook) throws(RefusedCall) -> Result
+    ) throws(RefusedCall) -> Result { try store.read(body) }
+}
+
+/// Jobs whose end is refused once.
+private struct FlakyJobs: JobStore {
+    let store: FileJobs
+    let refusesEnd = Box(true)
+
+    var answerByteCount: Int { store.answerByteCount }
+
+    func keep(_ job: HubJob) throws(RefusedCall) {
+        let refuses = refusesEnd.withLock { refuses in
+            defer { if job.status != .started { refuses = false } }
+            return refuses && job.status != .started
+        }
+        if refuses { throw .unavailable("the disk is full") }
+        try store.keep(job)
+    }
+
+    func job(_ id: String) throws(RefusedCall) -> HubJob? { try store.job(id) }
+    func jobs() throws(RefusedCall) -> [HubJob] { try store.jobs() }
+    func file(_ path: String) throws(RefusedCall) -> (any JobFile)? { try store.file(path) }
+    func draft(_ path: String) throws(RefusedCall) -> any JobFileDraft { try store.draft(path) }
+    func removeFile(_ path: String) throws(RefusedCall) { try store.removeFile(path) }
+    func submit(_ job: HubJob, work: @escaping @Sendable () -> Void) throws(RefusedCall) -> Bool {
+        try store.submit(job, work: work)
+    }
+    func checkRunning() throws(RefusedCall) { try store.checkRunning() }
+    func waitToRetry() throws(RefusedCall) { try store.waitToRetry() }
+}
+
 /// Bulk jobs of a hub in a file.
 struct JobRunTests {
     private let kept: JournalFile
@@ -24,7 +74,7 @@ struct JobRunTests {
 
     init() throws {
         kept = try JournalFile()
-        jobs = FileJobs(kept.file) { 1_000_000 }
+        jobs = FileJobs(kept.file, retryPause: .nanoseconds(1)) { 1_000_000 }
         server = HubServer(
             HubTerms(hubName: "hub", policies: [], listen: "h:1"), devices: kept.devices, messages: NoMessages(), jobs: jobs,
             blobPath: "/hub/blobs/", seed: 1)
@@ -80,8 +130,58 @@ struct JobRunTests {
         jobs.close()
         let job = try run(.create, id: "1", input: "in")
         #expect(job.status == .failed && job.failure == "The hub was stopped before the job was done")
-        #expect(job.outputName == nil)
-        #expect(try text("out/hub/1/Output.txt") == nil && kept.devices.counts().registrations == 0)
+        #expect(job.outputName == "hub/1/Output.txt" && job.failedName == "hub/1/Failed.txt", "they say what was done")
+        #expect(try text("out/hub/1/Output.txt")?.isEmpty == true && kept.devices.counts().registrations == 0)
+    }
+
+    @Test func aStoreThatRefusesNowAndThenIsAskedAgain() throws {
+        try put((1...501).map(Self.line).joined(separator: "\n"), at: "in")
+        let flaky = HubServer(
+            HubTerms(hubName: "hub", policies: [], listen: "h:1"), devices: FlakyDevices(store: kept.devices),
+            messages: NoMessages(), jobs: FlakyJobs(store: jobs), blobPath: "/hub/blobs/", seed: 1)
+        let job = HubJob(id: "1", kind: .create, outputContainer: "http://h/storage/out", importFile: "in", createdAt: 5)
+        try jobs.keep(job)
+        JobRun(job, output: "out", input: "in", server: flaky).perform()
+        #expect(try jobs.job("1")?.status == .completed && kept.devices.counts().registrations == 501)
+        #expect(try text("out/hub/1/Output.txt")?.split(separator: "\n").count == 501)
+    }
+
+    @Test(arguments: [(2048, 10, true), (2049, 10, false), (10, 2048, true), (10, 2049, false)])
+    func aJobNamesFilesByShortAddresses(output: Int, input: Int, isTaken: Bool) {
+        func uri(_ count: Int) -> String { "http://h/" + String(repeating: "x", count: count - 9) }
+        let body = """
+            <entry xmlns="\(XMLWriter.atom)"><content><NotificationHubJob xmlns="\(XMLWriter.serviceBus)">
+            <Type>ImportCreateRegistrations</Type><OutputContainerUri>\(uri(output))</OutputContainerUri>
+            <ImportFileUri>\(uri(input))</ImportFileUri></NotificationHubJob></content></entry>
+            """
+        #expect(((try? HubJob.read(Array(body.utf8), id: "1", at: 1)) != nil) == isTaken)
+    }
+
+    @Test func anImportIsCutByLinesAndBytes() throws {
+        let reader = RegistrationImport(.create, at: 5)
+        func counts(_ lines: [String], pieceCount: Int = 65_536) -> [Int] {
+            let bytes = Array(lines.joined(separator: "\n").utf8)
+            var portions = ImportPortions(for: reader)
+            let pieces = stride(from: 0, to: bytes.count, by: pieceCount).map { Array(bytes[$0...].prefix(pieceCount)) }
+            return (pieces + [[]]).flatMap { portions.cut($0) }.map(\.count)
+        }
+        #expect(counts([]).isEmpty)
+        #expect(counts((1...401).map(Self.line)) == [200, 200, 1])
+        #expect(counts((1...400).map(Self.line), pieceCount: 7) == [200, 200])
+        #expect(counts([String](repeating: String(repeating: "x", count: 200_000), count: 5)) == [2, 2, 1])
+    }
+
+    @Test(
+        arguments: [
+            (nil, .whole), ("lines=1-2", .whole), ("bytes=5-4", .whole), ("bytes=-", .whole), ("bytes=0-1,3-4", .whole),
+            ("bytes=+1-2", .whole), ("bytes=2-4", .bytes(2..<5)), ("bytes=8-", .bytes(8..<10)), ("bytes=8-99", .bytes(8..<10)),
+            ("bytes=-3", .bytes(7..<10)), ("bytes=-99", .bytes(0..<10)), ("bytes=-0", .outside), ("bytes=10-", .outside),
+            ("bytes=0-99999999999999999999", .bytes(0..<10)), ("bytes=99999999999999999999-", .outside),
+        ] as [(String?, BlobPart)])
+    func aPartIsThatOfTheRange(_ range: String?, _ part: BlobPart) {
+        var headers: HTTPFields = [:]
+        if let range { headers.append("Range", value: range) }
+        #expect(BlobPart(HTTPServerRequest(method: "GET", target: "/f", headers: headers), of: 10) == part)
     }
 
     @Test(
@@ -107,10 +207,10 @@ struct JobRunTests {
             if let range { headers.append("Range", value: range) }
             return server.storage(HTTPServerRequest(method: "GET", target: "/storage/f", headers: headers), path: "f")
         }
-        for range in [nil, "bytes=-5", "bytes=5-4", "bytes=\(length)-", "lines=1-2"] {
-            let answer = get(range)
-            #expect(answer.status == 416 && answer.headers["Content-Range"] == "bytes */\(length)")
-        }
+        for range in [nil, "bytes=5-4", "lines=1-2"] { #expect(get(range).status == 400) }
+        let outside = get("bytes=\(length)-")
+        #expect(outside.status == 416 && outside.headers["Content-Range"] == "bytes */\(length)")
+        #expect(get("bytes=-5").headers["Content-Range"] == "bytes \(length - 5)-\(length - 1)/\(length)")
         let first = get("bytes=0-")
         #expect(first.status == 206 && first.body.count == jobs.answerByteCount)
         #expect(first.headers["Content-Range"] == "bytes 0-\(jobs.answerByteCount - 1)/\(length)")

@@ -14,11 +14,15 @@ enum EraseCommand {
         }
         let hub = try ChosenHub.one(invocation)
         let file = try hub.open(else: "`pushfan users remove NAME --devices`")
-        // The end writes the log of changes into the file, and removes it.
-        defer { file.close() }
         let tag = pattern.tag(of: user)
         var removal = UserRemoval(ofTags: [tag.text, "$UserId:{\(tag.form)}"])
-        do throws(RefusedCall) { try removal.run(on: FileDevices(file)) } catch { throw CommandFailure(error) }
+        do throws(RefusedCall) {
+            // The end writes the log of changes into the file, and removes it.
+            defer { file.close() }
+            try removal.run(on: FileDevices(file))
+        } catch {
+            throw CommandFailure(error)
+        }
         var table = Table(["FILE", .number("INSTALLATIONS"), .number("REGISTRATIONS")])
         table.add([
             "file": hub.path, "installations": removal.installationCount, "registrations": removal.registrationCount,
@@ -28,6 +32,12 @@ enum EraseCommand {
             invocation.streams.note("\(removal.unreadableCount) installations cannot be read, so their users are not known")
         }
         let isFound = removal.installationCount + removal.registrationCount > 0
+        // Also when nothing was found: an earlier run may have ended here.
+        do throws(HubFileError) { try HubFile.rewrite(path: hub.path, handleKey: hub.handleKey) } catch {
+            throw CommandFailure(
+                .temporary, CommandFailure(error).message,
+                hint: "the devices are removed; run it again, with free space of the file's length, so that no trace is left")
+        }
         if !isFound { invocation.streams.note("the user has no device in it") }
         return isFound ? .done : .nothingMatched
     }

@@ -55,14 +55,13 @@ struct ImportCommand {
         defer { close(descriptor) }
         var progress = ProgressPace(invocation.streams)
         defer { progress.end() }
-        var (lines, waiting, isOver) = (JobLines(), [RegistrationImport.Line](), false)
+        var (portions, isOver) = (ImportPortions(for: reader), false)
         while !isOver {
             guard let piece = InputFile.readPiece(descriptor, atMost: Self.pieceByteCount) else { throw InputFile.failure(path) }
             isOver = piece.isEmpty
-            waiting += (isOver ? lines.finish() : lines.cut(piece)).map(reader.read)
-            while let portion = RegistrationImport.takePortion(of: &waiting, isOver: isOver) {
+            for lines in portions.cut(piece) {
                 if Interruption.isRequested { throw interruption }
-                try take(portion)
+                try take(lines)
                 progress.show { "\(doneCount) lines done, \(failedCount) failed" }
             }
         }
