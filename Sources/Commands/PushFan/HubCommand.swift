@@ -28,6 +28,8 @@ struct HubProgram {
     private let reload = StopRequest()
     private let signals: SignalHandler
     private let configuration: HubsConfiguration
+    /// The files that were read. They are looked at from then on, so that no change is missed while the hubs are opened.
+    private let files: ChangingFiles
     private let log: Log
     private let health = Health()
     private let metrics: HubMetrics
@@ -41,6 +43,7 @@ struct HubProgram {
         let settings = try invocation.settings()
         log = Log.standardError(settings.log, isTerminal: invocation.streams.traits.isErrorTerminal)
         configuration = try HubArguments.configuration(of: invocation, with: settings)
+        files = ChangingFiles(configuration.files)
         DescriptorLimit.raise()
         ProcessFigures.begin()
         metrics = HubMetrics(build: .ofProgram) { [health] in ProcessFigures.read(health) }
@@ -79,12 +82,11 @@ struct HubProgram {
         defer { host.stop(within: Self.drain) }
         warnOfPlainHandles()
         showConnectionString(of: host)
-        let files = ChangingFiles(configuration.files)
-        let looking = RepeatingTimer(every: .milliseconds(700)) { [reload] in if files.findsNew() { reload.ask() } }
+        let looking = RepeatingTimer(every: .milliseconds(700)) { [reload, files] in if files.findsNew() { reload.ask() } }
         defer { looking.cancel() }
         let flushing = RepeatingTimer(every: .seconds(5)) { [log] in log.flushSuppressed() }
         defer { flushing.cancel() }
-        reload.reaches { [supervision, invocation, log] in
+        reload.reaches { [supervision, invocation, log, files] in
             supervision.reload {
                 files.takeKeys()
                 Self.renew(host, following: files, by: invocation, log: log)
@@ -131,6 +133,8 @@ struct HubProgram {
                 .configurationLoaded, "the settings of the hubs were read again", [.count: LogValue(configuration.hubs.count)])
         } catch {
             log.refuseSettings(because: error.message)
+            // A file that is named and not there yet may end the fault.
+            if let file = invocation.arguments.value("hubs-file") { files.follow(HubsFile.files(of: file)) }
         }
     }
 }

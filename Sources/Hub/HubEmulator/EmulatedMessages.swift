@@ -6,6 +6,8 @@ final class EmulatedMessages: MessageStore {
     /// Protects all that the emulator remembers. No other lock is taken and nothing blocks while it is held.
     let state: Mutex<HubState>
     private let devices: any DeviceStore
+    /// Held while due notifications are delivered, so that nobody finds one neither scheduled nor rung. It is taken before all others.
+    private let delivery = Mutex(())
 
     init(_ state: HubState, devices: any DeviceStore) {
         self.state = Mutex(state)
@@ -29,7 +31,7 @@ final class EmulatedMessages: MessageStore {
             state.completeTelemetry(outcome, of: notification, now: now)
             return outcome
         }
-        try forgetExpired(outcome)
+        try forgetExpired(outcome, at: now)
         (acceptance.rungCount, acceptance.brokenRule) = (outcome.rung.count, outcome.rule)
         return acceptance
     }
@@ -38,15 +40,19 @@ final class EmulatedMessages: MessageStore {
     ///
     /// Called before every other reading or change, so that no caller notices the missing clock.
     func deliverDue(now: Int64) {
-        for message in state.withLock({ $0.takeDue(now: now) }) {
-            guard let reach = try? reach(of: message.notification, now: message.due) else { continue }
-            let outcome = state.withLock { state in
-                let outcome = state.ring(message.notification, on: reach, now: message.due)
-                state.completeTelemetry(outcome, of: message.notification, now: message.due)
-                return outcome
-            }
-            try? forgetExpired(outcome)
+        delivery.withLock { _ in
+            for message in state.withLock({ $0.takeDue(now: now) }) { deliver(message) }
         }
+    }
+
+    private func deliver(_ message: HubState.Scheduled) {
+        guard let reach = try? reach(of: message.notification, now: message.due) else { return }
+        let outcome = state.withLock { state in
+            let outcome = state.ring(message.notification, on: reach, now: message.due)
+            state.completeTelemetry(outcome, of: message.notification, now: message.due)
+            return outcome
+        }
+        try? forgetExpired(outcome, at: message.due)
     }
 
     func cancel(_ id: String, now: Int64) -> Bool { state.withLock { $0.cancelSchedule(id, now: now) } }
@@ -71,18 +77,26 @@ final class EmulatedMessages: MessageStore {
     /// The devices that a notification reaches.
     private func reach(of notification: Notification, now: Int64) throws(RefusedCall) -> Reach {
         guard let audience = notification.devices(at: now) else { return notification.directReach }
-        let found = try devices.read { (book) throws(RefusedCall) in try book.devices(of: audience, after: nil, limit: .max) }
-        var reach = Reach()
-        for device in found { notification.add(device, to: &reach) }
+        var (reach, place): (Reach, DevicePlace?) = (Reach(), nil)
+        repeat {
+            let page = try devices.read { [place] (book) throws(RefusedCall) in
+                try book.devices(of: audience, after: place, limit: .max)
+            }
+            for device in page.devices { notification.add(device, to: &reach) }
+            place = page.next
+        } while place != nil
         return reach
     }
 
-    /// Forgets devices whose handles are gone.
-    private func forgetExpired(_ reach: Reach) throws(RefusedCall) {
-        let gone = reach.refused.filter { $0.outcome == "ExpiredChannel" }.map(\.delivery.device)
+    /// Forgets devices whose handles are gone, but for registrations that were written since the push.
+    private func forgetExpired(_ reach: Reach, at time: Int64) throws(RefusedCall) {
+        let gone = reach.refused.filter { $0.outcome == "ExpiredChannel" }.map(\.delivery)
         guard !gone.isEmpty else { return }
         try devices.change { (book) throws(RefusedCall) in
-            for device in gone { try book.expire(device) }
+            for delivery in gone {
+                // A push that is delivered late may go to a registration that is younger than its time.
+                try book.expire(delivery.device, before: max(time, delivery.registeredAt ?? time) &+ 1)
+            }
         }
     }
 }

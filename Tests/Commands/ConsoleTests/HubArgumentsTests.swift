@@ -35,6 +35,7 @@ import Testing
         #expect(hub.name == "demo" && hub.state == "hub.db" && hub.policies.isEmpty && hub.tier == .standard)
         #expect(configuration.listen == "127.0.0.1:8800" && configuration.tls == nil && configuration.probes == nil)
         #expect(hub.handleKeyFile == nil && hub.recordFile == nil && !hub.checksHost)
+        #expect(configuration.opensDevices && configuration.files.isEmpty)
     }
 
     @Test func flagsAndEnvironmentDescribeAHub() throws {
@@ -50,6 +51,8 @@ import Testing
         #expect(hub.tier == .basic && hub.checksHost && hub.recordFile == "r.ndjson" && hub.handleKeyFile == "handles.key")
         #expect(configuration.listen == "127.0.0.1:0" && configuration.threadCount == 3)
         #expect(!"\(configuration)".contains("a=b=="))
+        // A certificate that was replaced is noticed.
+        #expect(try Self.configuration("--cert a.pem --key b.pem").files == ["a.pem", "b.pem"])
     }
 
     @Test(arguments: [

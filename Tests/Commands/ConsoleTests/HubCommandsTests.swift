@@ -52,6 +52,21 @@ import Testing
         #expect(again.count == 2 && again[0].contains("<Tags>news,username:alice</Tags>"))
     }
 
+    /// The key of handles is changed by an export and an import into a file with the new key.
+    @Test func aFileIsMadeWhereItIsToldTo() throws {
+        let stage = try Stage("a.db")
+        let file = try stage.write(Self.lines[0], to: "in.txt")
+        let key = try stage.write("AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=\n", to: "new.key")
+        #expect(stage.run("import", file, state: "b.db").code == .configuration)
+        #expect(stage.run("import", file, "--new", "--dry-run", state: "b.db").code == .usage)
+        #expect(stage.run("import", stage.path("none"), "--new", state: "b.db").code != .done)
+        let made = stage.run("import", file, "--new", "--handle-key-file", key, state: "b.db")
+        #expect(made.code == .done && made.messages == "1 lines done, 0 failed\n", "\(made.messages)")
+        #expect(stage.run("export", "-", "--handle-key-file", key, state: "b.db").lines.count == 1)
+        let again = stage.run("import", file, "--new", "--handle-key-file", key, state: "b.db")
+        #expect(again.code == .configuration && again.messages.contains("leave out --new"), "\(again.messages)")
+    }
+
     @Test func aTrialSaysTheSameAndWritesNothing() throws {
         let stage = try Stage("a.db")
         let file = try stage.write(Self.lines.joined(separator: "\n"), to: "in.txt")

@@ -73,6 +73,28 @@ import Testing
         #expect(stage.call("GET", "/devices", token: token, from: address, headers: headers).status == 200)
     }
 
+    /// What a proxy on this machine sends for whoever calls it.
+    @Test(
+        arguments: [[:], ["Host": "127.0.0.1:8800"], ["Host": "localhost"]] as [[String: String]],
+        [(false, false), (false, true), (true, true)])
+    func aProxyOnThisMachineOpensNoDevices(_ fields: [String: String], settings: (isOpen: Bool, isBehindProxy: Bool)) throws {
+        let stage = try HostStage(["shop", "news"]) {
+            ($0.opensDevices, $0.trustsForwardedProto) = (settings.isOpen, settings.isBehindProxy)
+        }
+        var headers: HTTPFields = [:]
+        for (name, value) in fields { headers.append(name, value: value) }
+        func answer(_ target: String) -> HTTPServerResponse {
+            stage.host.handle(
+                HTTPServerRequest(method: "GET", target: target, headers: headers, remoteAddress: "127.0.0.1:4711"))
+        }
+        for target in ["/devices", "/devices?hub=shop", "/devices?hub=none"] { #expect(answer(target).status == 401) }
+        #expect(answer("/readyz?verbose").text == "not ready\n")
+        let token = try HostStage.token(of: "shop")
+        #expect(stage.call("GET", "/devices?hub=shop", token: token).status == 200)
+        #expect(stage.call("GET", "/devices", token: token).status == 404)
+        #expect(stage.call("GET", "/devices?hub=news", token: token).status == 401)
+    }
+
     @Test func aPageThatLeadsAnotherNameHereSeesNoDevices() throws {
         let stage = try HostStage()
         let request = HTTPServerRequest(method: "GET", target: "/devices", headers: ["Host": "evil.example"])

@@ -38,6 +38,7 @@ final class HostStage {
         (self.folder, self.lines) = (folder, lines)
         var configuration = HubsConfiguration(hubs: [])
         configuration.listen = "127.0.0.1:0"
+        configuration.opensDevices = true
         configuration.hubs = names.map { Self.hub($0, in: folder) }
         configure(&configuration)
         host = try HubHost(

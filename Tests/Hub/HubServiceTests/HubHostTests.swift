@@ -1,4 +1,5 @@
 import Dispatch
+import Foundation
 import HTTPServing
 import HubAuth
 import HubServer
@@ -64,12 +65,30 @@ import Testing
         #expect(other.host.connectionString(of: "shop") != string)
     }
 
-    @Test func aRecordIsNeverWrittenIntoTheFileOfAHub() throws {
+    @Test(arguments: [".//shop.db", "shop.db-wal", "tls.key", "./handles.key", "settings"])
+    func aRecordIsNeverWrittenIntoAnotherFile(_ record: String) throws {
         let folder = try TemporaryFolder()
+        try Data("AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=\n".utf8).write(
+            to: URL(fileURLWithPath: folder.path("handles.key")))
         #expect(throws: HubHostError.unusableHub(name: "shop", reason: "the record of pushes needs a file of its own")) {
-            try HostStage(in: folder) { $0.hubs[0].recordFile = folder.path(".//shop.db") }
+            try HostStage(in: folder) {
+                $0.hubs[0].recordFile = folder.path(record)
+                $0.hubs[0].handleKeyFile = folder.path("handles.key")
+                $0.tls = .init(certificateFile: folder.path("tls.pem"), keyFile: folder.path("tls.key"))
+                $0.files = [folder.path("settings")]
+            }
         }
         #expect(try HostStage(in: folder).register("phone").status == 200)
+    }
+
+    /// A user may give the key in place of its file.
+    @Test func aKeyInPlaceOfItsFileIsNotShown() throws {
+        #expect {
+            _ = try HostStage { $0.hubs[0].handleKeyFile = "CANARYkey" }
+        } throws: { error in
+            let text = "\(error)"
+            return text.contains("the file of the key of its handles does not exist") && !text.contains("CANARY")
+        }
     }
 
     @Test func aHubThatCannotBeOpenedEndsTheStartOfAll() throws {
@@ -130,7 +149,7 @@ import Testing
     @Test func aHubThatCannotBeAddedIsSaidAndTheOthersGoOn() throws {
         let stage = try HostStage()
         var settings = HubsConfiguration(hubs: [HostStage.hub("shop", in: stage.folder), HostStage.hub("news", in: stage.folder)])
-        settings.listen = "127.0.0.1:0"
+        (settings.listen, settings.opensDevices) = ("127.0.0.1:0", true)
         settings.hubs[1].state = stage.folder.path("none/news.db")
         stage.host.take(settings)
         #expect(try stage.register("phone").status == 200)
@@ -160,25 +179,103 @@ import Testing
         #expect(stage.lines.all.contains { $0.contains("configuration_doubtful") && $0.contains("shop, state") })
     }
 
-    @Test func aFileThatCannotBeWrittenIsSaidAndAgainWhenItCan() throws {
-        let problem = Mutex<String?>(nil)
-        let reading: @Sendable () -> String? = { problem.withLock { $0 } }
-        let stage = try HostStage(open: { (hub, metrics, clock) throws(HubHostError) in
+    /// What is wrong with the files of hubs.
+    private final class Faults: Sendable {
+        /// The reasons for which hubs cannot be written.
+        let writing = Mutex<[String: String]>([:])
+        /// The hubs that cannot be read.
+        let reading = Mutex<Set<String>>([])
+
+        /// Opens a hub whose file has these faults.
+        func open(
+            _ hub: HubsConfiguration.Hub, _ metrics: HubMetrics, _ clock: @escaping @Sendable () -> Int64
+        ) throws(HubHostError) -> HubParts {
             let parts = try HubParts.open(hub, metrics: metrics, clock: clock)
             return HubParts(
-                devices: parts.devices, journal: parts.journal, jobs: parts.jobs, counts: parts.counts, value: parts.value,
-                setValue: parts.setValue, problem: reading, byteCount: parts.byteCount, close: parts.close)
-        })
+                devices: parts.devices, journal: parts.journal, jobs: parts.jobs,
+                counts: { () throws(RefusedCall) in
+                    guard !self.reading.withLock({ $0.contains(hub.name) }) else { throw .unavailable("the disk is away") }
+                    return try parts.counts()
+                }, value: parts.value,
+                setValue: { (name, bytes) throws(RefusedCall) in
+                    if let reason = self.writing.withLock({ $0[hub.name] }) { throw .unavailable(reason) }
+                    try parts.setValue(name, bytes)
+                }, problem: { self.writing.withLock { $0[hub.name] } }, byteCount: parts.byteCount, close: parts.close)
+        }
+    }
+
+    @Test func aFileThatCannotBeWrittenIsSaidAndAgainWhenItCan() throws {
+        let faults = Faults()
+        let stage = try HostStage(["shop", "news"], open: faults.open)
         _ = try stage.host.start()
         #expect(stage.call("GET", "/readyz").text == "ok\n")
-        problem.withLock { $0 = "the disk is full" }
-        let ready = stage.call("GET", "/readyz")
-        #expect(ready.status == 503 && ready.text.contains("failing hub_files: shop: the disk is full"))
-        #expect(stage.call("GET", "/readyz", from: "192.0.2.7:1").text == "not ready\n")
-        #expect(stage.lines.all.count { $0.contains("cannot be written") } == 1)
-        problem.withLock { $0 = nil }
+        faults.writing.withLock { $0 = ["shop": "the disk is full"] }
+        for hubs in [["shop"], ["shop", "news"]] {
+            faults.writing.withLock { $0 = Dictionary(uniqueKeysWithValues: hubs.map { ($0, "the disk is full") }) }
+            let ready = stage.call("GET", "/readyz")
+            #expect(ready.status == 200 && ready.text.contains("degraded hub_files: \(hubs.sorted()[0]): the disk is full"))
+            #expect(stage.call("GET", "/readyz", from: "192.0.2.7:1").text == "ok\n")
+        }
+        #expect(stage.lines.all.count { $0.contains("cannot be written") } == 2)
+        faults.reading.withLock { $0 = ["shop"] }
         #expect(stage.call("GET", "/readyz").status == 200)
-        #expect(stage.lines.all.count { $0.contains("can be written again") } == 1)
+        faults.reading.withLock { $0 = ["shop", "news"] }
+        let ready = stage.call("GET", "/readyz")
+        #expect(ready.status == 503 && ready.text.contains("failing hub_files: news: the disk is full"))
+        #expect(stage.call("GET", "/readyz", from: "192.0.2.7:1").text == "not ready\n")
+        faults.reading.withLock { $0 = [] }
+        faults.writing.withLock { $0 = [:] }
+        #expect(stage.call("GET", "/readyz").text == "ok\n")
+        #expect(stage.lines.all.count { $0.contains("can be written again") } == 2)
+    }
+
+    @Test func timesAreTakenWhereAKeyCannotBeMade() throws {
+        let faults = Faults()
+        let stage = try HostStage(open: faults.open)
+        faults.writing.withLock { $0 = ["shop": "the disk is full"] }
+        var settings = HubsConfiguration(hubs: [HostStage.hub("shop", in: stage.folder)])
+        settings.listen = "127.0.0.1:0"
+        (settings.hubs[0].makesPolicy, settings.hubs[0].messageLifetime) = (true, .seconds(60))
+        stage.host.take(settings)
+        #expect(stage.host.dispatchTerms(of: "shop")?.messageLifetime == .seconds(60))
+        #expect(try stage.register("phone").status == 200)
+        #expect(stage.lines.all.contains { $0.contains("shop, policies") })
+    }
+
+    /// A call without a Host field learns of what it wrote by a link to the address that is served.
+    @Test func linksNameTheAddressThatIsServed() throws {
+        let stage = try HostStage { $0.listen = "127.0.0.1:4700" }
+        var settings = HubsConfiguration(hubs: [HostStage.hub("shop", in: stage.folder)])
+        settings.listen = "127.0.0.1:4701"
+        stage.host.take(settings)
+        let request = HTTPServerRequest(
+            method: "POST", target: "/shop/registrationids?api-version=2020-06",
+            headers: ["Authorization": try HostStage.token(of: "shop")])
+        let answer = stage.host.handle(request)
+        #expect(answer.headers["Location"]?.hasPrefix("http://127.0.0.1:4700/shop/registrationids/") == true)
+    }
+
+    /// Each waits for the other.
+    @Test(.tags(.threads)) func hubsEndBesideEachOther() throws {
+        let closed = ["shop": DispatchSemaphore(value: 0), "news": DispatchSemaphore(value: 0)]
+        let late = Mutex<[String]>([])
+        let stage = try HostStage(
+            ["shop", "news"],
+            open: { (hub, metrics, clock) throws(HubHostError) in
+                let parts = try HubParts.open(hub, metrics: metrics, clock: clock)
+                return HubParts(
+                    devices: parts.devices, journal: parts.journal, jobs: parts.jobs, counts: parts.counts, value: parts.value,
+                    setValue: parts.setValue,
+                    close: {
+                        closed[hub.name]?.signal()
+                        let isThere = closed[hub.name == "shop" ? "news" : "shop"]?.wait(timeout: .now() + .seconds(20))
+                        if isThere != .success { late.withLock { $0.append(hub.name) } }
+                        parts.close()
+                    })
+            })
+        _ = try stage.host.start()
+        stage.host.stop(within: .seconds(5))
+        #expect(late.withLock { $0 } == [])
     }
 
     @Test func theServedAddressIsInTheConnectionString() throws {

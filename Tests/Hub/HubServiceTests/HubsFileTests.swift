@@ -1,3 +1,4 @@
+import Crypto
 import EventLoop
 import Foundation
 import HubAuth
@@ -14,6 +15,14 @@ import Testing
         return folder.path(name)
     }
 
+    /// Makes a certificate and its key.
+    private static func makeTLS(in folder: TemporaryFolder) throws -> HubsConfiguration.TLS {
+        let made = try SelfSignedCertificate(hosts: ["127.0.0.1"])
+        return .init(
+            certificateFile: try write(in: folder, "hub.pem", made.certificatePEM),
+            keyFile: try write(in: folder, "hub.key", made.privateKeyPEM))
+    }
+
     private static func fault(of text: String) -> [String] {
         do throws(HubsFault) { _ = try HubsFile.read(Array(text.utf8)) } catch { return error.items.map(\.description) }
         return []
@@ -28,12 +37,14 @@ import Testing
         let folder = try TemporaryFolder()
         let key = try Self.write(in: folder, "app.key", "first\nsecond\n")
         let handles = try Self.write(in: folder, "handles.key", "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=\n")
+        let tls = try Self.makeTLS(in: folder)
         let text = """
             listen: 0.0.0.0:8443
-            tls: {certificate_file: /tls/hub.pem, key_file: /tls/hub.key}
+            tls: {certificate_file: \(tls.certificateFile), key_file: \(tls.keyFile)}
             probes: 127.0.0.1:9464
             threads: 4
             trust_forwarded_proto: true
+            open_devices: true
             hubs:
               - name: Shop
                 state: /var/lib/shop.db
@@ -59,9 +70,9 @@ import Testing
         ]
         var expected = HubsConfiguration(hubs: [hub])
         (expected.listen, expected.probes, expected.threadCount) = ("0.0.0.0:8443", "127.0.0.1:9464", 4)
-        expected.trustsForwardedProto = true
-        expected.tls = .init(certificateFile: "/tls/hub.pem", keyFile: "/tls/hub.key")
-        expected.files = ["/tls/hub.pem", "/tls/hub.key", handles, key]
+        (expected.trustsForwardedProto, expected.opensDevices) = (true, true)
+        expected.tls = tls
+        expected.files = [tls.certificateFile, tls.keyFile, handles, key]
         #expect(try HubsFile.read(Array(text.utf8)) == expected)
     }
 
@@ -114,7 +125,17 @@ import Testing
         (
             "hubs: [{name: a, state: /a}, {name: b, state: /b, record_file: /./a}]",
             "line 1: b, record_file: this file is the state of a hub"
-        ), ("hubs: []", "line 1: hubs: expected a list of 1 to 100 hubs"), ("threads: 4", "the key hubs is missing"),
+        ),
+        (
+            "hubs: [{name: a, state: /a, record_file: /a-wal}]", "line 1: a, record_file: this file is the state of a hub"
+        ),
+        (
+            "hubs: [{name: a, state: /a, record_file: /r}, {name: b, state: /b}, {name: c, state: /c, record_file: //r}]",
+            "line 1: a, record_file: this file is the record of another hub\nline 1: c, record_file: this file is the record of another hub"
+        ),
+        (
+            "open_devices: maybe\nhubs: [{name: a, state: /a}]", "line 1: open_devices: expected true or false"
+        ), ("hubs: []", "line 1: hubs: expected a list of 1 to 50 hubs"), ("threads: 4", "the key hubs is missing"),
         ("hubs", "line 1: expected keys such as hubs"), ("hubs: [{name: a}]", "line 1: a: the key state is missing"),
         (
             "hubs: [{name: ../a, state: /a}]",
@@ -125,7 +146,19 @@ import Testing
             "line 1: tls: expected a certificate_file and a key_file, each a path from / on"
         ),
     ])
-    func faultIsSaid(_ text: String, sentence: String) { #expect(Self.fault(of: text) == [sentence]) }
+    func faultIsSaid(_ text: String, sentence: String) {
+        #expect(Self.fault(of: text).joined(separator: "\n") == sentence)
+    }
+
+    @Test func aRecordIsNoFileOfKeys() throws {
+        let folder = try TemporaryFolder()
+        let key = try Self.write(in: folder, "key", "first\n")
+        func hub(_ record: String) -> String {
+            "hubs: [{name: a, state: /a, policies: [{name: p, key_file: \(key)}], record_file: \(record)}]"
+        }
+        #expect(Self.fault(of: hub("/r")) == [])
+        #expect(Self.fault(of: hub(key)) == ["line 1: a, record_file: this file is one of the settings"])
+    }
 
     @Test func noFaultTellsAKey() {
         let text =
@@ -136,6 +169,33 @@ import Testing
 
     @Test func aFileThatIsNotThereIsSaid() {
         #expect(throws: HubsFault("the file does not exist")) { try HubsFile.read("/there/is/no/hub.yaml") }
+    }
+
+    @Test func filesOfTheCertificateAreRead() throws {
+        let folder = try TemporaryFolder()
+        let (tls, gone) = (try Self.makeTLS(in: folder), folder.path("gone"))
+        func faults(_ certificate: String, _ key: String) -> [String] {
+            Self.fault(of: "hubs: [{name: a, state: /a}]\ntls:\n  certificate_file: \(certificate)\n  key_file: \(key)")
+        }
+        #expect(faults(tls.certificateFile, tls.keyFile) == [])
+        #expect(
+            faults(gone, gone) == [
+                "line 3: certificate_file: the file does not exist", "line 4: key_file: the file does not exist",
+            ])
+        #expect(
+            faults(tls.keyFile, tls.certificateFile) == [
+                "line 3: certificate_file: the file has no certificate as PEM",
+                "line 4: key_file: the file has no private key as PEM",
+            ])
+    }
+
+    @Test func aFileThatIsNamedBeforeItIsThereIsWatched() throws {
+        let folder = try TemporaryFolder()
+        let key = folder.path("later.key")
+        let path = try Self.write(in: folder, "hub.yaml", "hubs: [{name: a, state: /a, policies: [{name: p, key_file: \(key)}]}]")
+        #expect(throws: HubsFault.self) { try HubsFile.read(path) }
+        #expect(HubsFile.files(of: path) == [path, key])
+        #expect(HubsFile.files(of: try Self.write(in: folder, "half", "hubs: [{name: a, st")) == [folder.path("half")])
     }
 
     @Test func theFileAndThoseItNamesAreWatched() throws {

@@ -42,6 +42,7 @@ package enum RegistrationReader {
         try platform.check(handle: registration.channel)
         registration.pushVariables = description.value("PushVariables")
         if isTemplate { registration.template = try template(description, for: platform) }
+        try registration.checkSize()
         return registration
     }
 

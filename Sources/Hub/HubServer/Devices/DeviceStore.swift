@@ -24,6 +24,19 @@ package protocol DeviceStore: Sendable {
     ) throws(RefusedCall) -> Result
 }
 
+extension DeviceStore {
+    /// Removes registrations and installations whose time is over, some in one change.
+    ///
+    /// - Parameters:
+    ///   - before: Those that have expired by then are removed. Milliseconds since 1970.
+    ///   - limit: The most installations and registrations.
+    /// - Returns: The number of those that were removed. There may be more if it is not 0.
+    /// - Throws: 503.
+    package func forgetExpired(before: Int64, limit: Int) throws(RefusedCall) -> Int {
+        try change { (book) throws(RefusedCall) in try book.forgetExpired(at: before, limit: limit) }
+    }
+}
+
 /// The devices of a hub within one reading or change.
 package protocol DeviceBook: AnyObject {
     /// The registration called `id`, derived ones included.
@@ -39,6 +52,9 @@ package protocol DeviceBook: AnyObject {
     /// The registrations of a device, in the order of their last write.
     func registrations(of device: DeviceKey) throws(RefusedCall) -> [Registration]
 
+    /// The number of registrations of a device.
+    func registrationCount(of device: DeviceKey) throws(RefusedCall) -> Int
+
     /// A page of a list, in the order of the last write, and where the next one begins if there is one. The first page is at 0.
     func page(of list: RegistrationList, from cursor: Int, limit: Int) throws(RefusedCall) -> (page: [Registration], next: Int?)
 
@@ -47,6 +63,15 @@ package protocol DeviceBook: AnyObject {
 
     /// Writes an installation, with the registrations that stand for it, in place of the one with the same id and its registrations.
     func write(_ installation: StoredInstallation, as registrations: [Registration]) throws(RefusedCall)
+
+    /// The ids of installations behind one, in the order of their bytes. Nil for the first.
+    func installationIDs(behind id: String?, limit: Int) throws(RefusedCall) -> [String]
+
+    /// The ids of installations that have expired by a time, in milliseconds since 1970, at most `limit`.
+    func expiredInstallationIDs(at time: Int64, limit: Int) throws(RefusedCall) -> [String]
+
+    /// The ids of registrations that have expired by a time, in milliseconds since 1970, at most `limit`.
+    func expiredRegistrationIDs(at time: Int64, limit: Int) throws(RefusedCall) -> [String]
 
     /// Removes an installation with its registrations, if there is one.
     func removeInstallation(_ id: String) throws(RefusedCall)
@@ -57,8 +82,8 @@ package protocol DeviceBook: AnyObject {
     /// The place behind every device that is there.
     func end() throws(RefusedCall) -> DeviceNumber
 
-    /// The devices of an audience behind a place, in the order of walks, at most `limit`. Fewer than `limit` are the last.
-    func devices(of audience: DeviceAudience, after place: DevicePlace?, limit: Int) throws(RefusedCall) -> [AudienceDevice]
+    /// A page of the devices of an audience behind a place, in the order of walks, at most `limit`. It may also end early, by what was read.
+    func devices(of audience: DeviceAudience, after place: DevicePlace?, limit: Int) throws(RefusedCall) -> AudiencePage
 }
 
 /// A list of registrations that clients may ask for.
@@ -114,7 +139,53 @@ package struct AudienceDevice: Sendable {
     }
 }
 
+/// A page of an audience.
+package struct AudiencePage: Sendable {
+    package let devices: [AudienceDevice]
+    /// The place behind which the next page begins. Nil at the end.
+    package let next: DevicePlace?
+    /// Registrations of the audience that cannot be read. They are stepped over.
+    package let unreadableCount: Int
+
+    package init(devices: [AudienceDevice], next: DevicePlace?, unreadableCount: Int = 0) {
+        (self.devices, self.next, self.unreadableCount) = (devices, next, unreadableCount)
+    }
+}
+
 extension DeviceBook {
+    /// Removes some installations and registrations that have expired by a time. One that cannot be read stays.
+    fileprivate func forgetExpired(at time: Int64, limit: Int) throws(RefusedCall) -> Int {
+        var count = 0
+        for id in try expiredInstallationIDs(at: time, limit: limit) {
+            do throws(RefusedCall) { try removeInstallation(id) } catch { continue }
+            count += 1
+        }
+        for id in try expiredRegistrationIDs(at: time, limit: max(0, limit - count)) {
+            do throws(RefusedCall) { try removeRegistration(id) } catch { continue }
+            count += 1
+        }
+        return count
+    }
+
+    /// Refuses registrations with which a device would have too many.
+    ///
+    /// - Parameters:
+    ///   - written: The registrations that are about to be written.
+    ///   - installation: The installation whose present registrations go. Nil for none.
+    /// - Throws: 400, or 503.
+    package func checkRoom(for written: [Registration], replacing installation: String? = nil) throws(RefusedCall) {
+        for (device, added) in Dictionary(grouping: written, by: \.deviceKey) {
+            let limit = Registration.maximumCount - added.count
+            guard try registrationCount(of: device) > limit else { continue }
+            let ids = Set(added.map(\.id))
+            let others = try registrations(of: device).count {
+                !ids.contains($0.id) && ($0.installationID == nil || $0.installationID != installation)
+            }
+            guard others > limit else { continue }
+            throw .invalid("The device has as many registrations as it may have: \(Registration.maximumCount)")
+        }
+    }
+
     /// Forgets a device whose handle is gone, as hubs do it: its registrations are removed, and installations are marked.
     ///
     /// - Parameters:

@@ -52,16 +52,30 @@ private final class MemoryBook: DeviceBook {
 
     func registrations(of device: DeviceKey) -> [Registration] { registrations.registrations(of: device) }
 
+    func registrationCount(of device: DeviceKey) -> Int { registrations.registrations(of: device).count }
+
     func page(of list: RegistrationList, from cursor: Int, limit: Int) -> (page: [Registration], next: Int?) {
         switch list {
         case .all: registrations.page(from: cursor, limit: limit) { _ in true }
         case .filtered(let filter):
             registrations.page(of: filter.devices, from: cursor, limit: limit, where: filter.matches)
-        case .tagged(let tag): registrations.page(from: cursor, limit: limit) { $0.foldedTags.contains(tag) }
+        case .tagged(let tag): registrations.page(ofTag: tag, from: cursor, limit: limit)
         }
     }
 
     func installation(_ id: String) -> StoredInstallation? { installations[id]?.installation }
+
+    func installationIDs(behind id: String?, limit: Int) -> [String] {
+        Array(installations.keys.filter { installation in id.map { $0 < installation } ?? true }.sorted().prefix(limit))
+    }
+
+    func expiredInstallationIDs(at time: Int64, limit: Int) -> [String] {
+        Array(installations.values.lazy.map(\.installation).filter { $0.isExpired(at: time) }.map(\.id).prefix(limit))
+    }
+
+    func expiredRegistrationIDs(at time: Int64, limit: Int) -> [String] {
+        registrations.page(from: 0, limit: limit) { $0.isExpired(at: time) }.page.map(\.id)
+    }
 
     func write(_ installation: StoredInstallation, as registrations: [Registration]) {
         removeInstallation(installation.id)
@@ -78,7 +92,7 @@ private final class MemoryBook: DeviceBook {
 
     func end() -> DeviceNumber { nextNumber }
 
-    func devices(of audience: DeviceAudience, after place: DevicePlace?, limit: Int) -> [AudienceDevice] {
+    func devices(of audience: DeviceAudience, after place: DevicePlace?, limit: Int) -> AudiencePage {
         var found: [DevicePlace: [Registration]] = [:]
         registrations.forEachMatch(of: audience.expression) { registration in
             guard audience.means(registration), let number = numbers[registration.deviceKey] else { return }
@@ -87,7 +101,9 @@ private final class MemoryBook: DeviceBook {
                 found[here, default: []].append(registration)
             }
         }
-        return found.keys.sorted().prefix(limit).map { AudienceDevice(place: $0, registrations: found[$0] ?? []) }
+        let places = found.keys.sorted().prefix(limit)
+        let devices = places.map { AudienceDevice(place: $0, registrations: found[$0] ?? []) }
+        return AudiencePage(devices: devices, next: places.count == limit ? places.last : nil)
     }
 
     /// Forgets the numbers of devices that have no registration any more.

@@ -57,6 +57,11 @@ struct MemoryRegistrations: Sendable {
         return page(at: firstSlot(from: cursor)..<slots.count, from: cursor, limit: limit, where: condition)
     }
 
+    /// A page of the registrations that have a tag, in lower case, in the order of their last write.
+    func page(ofTag tag: String, from cursor: Int, limit: Int) -> (page: [Registration], next: Int?) {
+        page(at: slotsOfTag[tag] ?? [], from: cursor, limit: limit) { _ in true }
+    }
+
     private func page(
         at positions: some Sequence<Int>, from cursor: Int, limit: Int, where condition: (Registration) -> Bool
     ) -> (page: [Registration], next: Int?) {

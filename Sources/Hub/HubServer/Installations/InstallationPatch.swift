@@ -33,6 +33,7 @@ enum InstallationPatch {
                 removes: operation.name == "remove", replaces: operation.name == "replace", path: path, value: operation.value)
             try apply(step, to: &patched)
         }
+        try patched.checkSize()
         if patched.target.pushChannel != installation.target.pushChannel { patched.isChannelExpired = false }
         installation = patched
     }

@@ -85,6 +85,7 @@ package struct InstallationReader {
                 installation.secondaryTiles.append((document.string(key), try target(at: value)))
             }
         }
+        try installation.checkSize()
         return installation
     }
 

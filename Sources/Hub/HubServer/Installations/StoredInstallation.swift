@@ -64,6 +64,37 @@ package struct StoredInstallation: Sendable {
         return registrations
     }
 
+    /// The most registrations, with tiles and templates.
+    private static let maximumRegistrationCount = 100
+    /// The most tags of its registrations together.
+    private static let maximumTagCount = 10_000
+    /// The most bytes of its registrations together.
+    private static let maximumByteCount = 1 << 20
+
+    /// Refuses an installation whose registrations are too many, have too many tags, or are too long.
+    package func checkSize() throws(RefusedCall) {
+        var (count, tagCount, byteCount) = (0, 0, pushVariables.reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count })
+        for target in [target] + secondaryTiles.map(\.target) {
+            let shared = ([id, id, userID ?? "", target.pushChannel] + target.tags).reduce(0) { $0 + $1.utf8.count }
+            let sizes = [0] + target.templates.map(\.byteCount)
+            count += sizes.count
+            tagCount += (target.tags.count + 2) * sizes.count + target.templates.reduce(0) { $0 + $1.tags.count + 1 }
+            byteCount += shared * sizes.count + sizes.reduce(0, +)
+            guard shared + (sizes.max() ?? 0) <= Registration.maximumByteCount else {
+                throw .invalid("A template with tags and handle may have at most \(Registration.maximumByteCount) bytes")
+            }
+        }
+        guard count <= Self.maximumRegistrationCount else {
+            throw .invalid("An installation may have at most \(Self.maximumRegistrationCount) tiles and templates")
+        }
+        guard tagCount <= Self.maximumTagCount else {
+            throw .invalid("The templates of an installation may have at most \(Self.maximumTagCount) tags together")
+        }
+        guard byteCount <= Self.maximumByteCount else {
+            throw .invalid("The templates of an installation may have at most \(Self.maximumByteCount) bytes together")
+        }
+    }
+
     /// Refuses what is no handle, of the device and of its tiles.
     package func checkHandles() throws(RefusedCall) {
         for target in [target] + secondaryTiles.map(\.target) { try platform.check(handle: target.pushChannel) }
@@ -82,5 +113,12 @@ package struct StoredInstallation: Sendable {
         case .apple, .gcm, .fcmv1, .adm, .xiaomi:
             return (target.pushChannel, [:])
         }
+    }
+}
+
+extension InstallationTarget.Template {
+    /// The bytes of its texts.
+    fileprivate var byteCount: Int {
+        ([name, name, text, expiry ?? ""] + tags).reduce(headers.byteCount) { $0 + $1.utf8.count }
     }
 }

@@ -33,7 +33,7 @@ struct InstallationPart {
     ///   - isUpdate: True if the part is one of the installation already, so that another handle is its new one.
     ///   - makeID: Makes ids of registrations.
     /// - Returns: The registration that stands for the part, or nil if the installation is on another device. Nothing is written then.
-    /// - Throws: 503.
+    /// - Throws: 400 for an installation or a device that has too much, or 503. Nothing is written then.
     func write(
         on book: any DeviceBook, at now: Int64, isUpdate: Bool, makeID: () -> String
     ) throws(RefusedCall) -> Registration? {
@@ -54,6 +54,7 @@ struct InstallationPart {
         if let variables = registration.pushVariables, let pairs = try? InstallationReader(Array(variables.utf8)).pairs() {
             installation.pushVariables = pairs
         }
+        try installation.checkSize()
         var registrations = installation.registrations(makeID: makeID)
         let devices = registrations + (former?.registrations { "" } ?? [])
         let before = try formerRegistrations(on: Set(devices.map(\.deviceKey)), of: book)
@@ -63,6 +64,7 @@ struct InstallationPart {
             registrations[index].id = same.id
             registrations[index].etag = same.etag + 1
         }
+        try book.checkRoom(for: registrations, replacing: installationID)
         try book.write(installation, as: registrations)
         return registrations.first { Self.isAlike($0, to: registration) }
     }

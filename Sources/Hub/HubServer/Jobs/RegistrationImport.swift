@@ -5,6 +5,7 @@ package struct RegistrationImport: Sendable {
     /// A line that was read.
     package struct Line: Sendable {
         package let number: Int
+        fileprivate let byteCount: Int
         /// Its content, or the reason for which it has none.
         fileprivate let content: Result<Content, RefusedCall>
 
@@ -29,6 +30,8 @@ package struct RegistrationImport: Sendable {
 
     /// Lines of one change.
     package static let portion = 200
+    /// Bytes of lines after which no other comes into a change.
+    private static let portionByteCount = 256 << 10
     /// The first time of the year 9999, with which the service says never. Milliseconds since 1970.
     private static let never: Int64 = 253_370_764_800_000
 
@@ -44,17 +47,32 @@ package struct RegistrationImport: Sendable {
 
     /// Reads a line.
     package func read(_ line: JobLines.Line) -> Line {
-        do throws(RefusedCall) {
-            return Line(number: line.number, content: .success(try content(of: line)))
-        } catch {
-            return Line(number: line.number, content: .failure(error))
+        let content: Result<Content, RefusedCall>
+        do throws(RefusedCall) { content = .success(try self.content(of: line)) } catch { content = .failure(error) }
+        return Line(number: line.number, byteCount: line.bytes?.count ?? 0, content: content)
+    }
+
+    /// Takes the lines of the next change out.
+    ///
+    /// - Parameters:
+    ///   - waiting: The lines that were read, in their order.
+    ///   - isOver: True if no more come.
+    /// - Returns: The lines, or nil if more must come before or none are left.
+    package static func takePortion(of waiting: inout [Line], isOver: Bool) -> [Line]? {
+        var (count, byteCount) = (0, 0)
+        while count < waiting.count, count < portion, byteCount < portionByteCount {
+            byteCount += waiting[count].byteCount
+            count += 1
         }
+        guard count > 0, isOver || count == portion || byteCount >= portionByteCount else { return nil }
+        defer { waiting.removeFirst(count) }
+        return Array(waiting.prefix(count))
     }
 
     /// Carries out lines, one behind the other. A line that is not right changes nothing, and the others count.
     ///
     /// - Parameters:
-    ///   - lines: The lines, best ``portion`` of them.
+    ///   - lines: The lines, best those of ``takePortion(of:isOver:)``.
     ///   - book: The devices, in a change.
     ///   - makeID: Makes ids of registrations.
     /// - Returns: One outcome for each.
@@ -115,6 +133,7 @@ package struct RegistrationImport: Sendable {
         registration.id = existing?.id ?? makeID()
         registration.etag = (existing?.etag ?? 0) + 1
         registration.writtenAt = time
+        try book.checkRoom(for: [registration])
         try book.write(registration)
         return registration
     }

@@ -37,6 +37,9 @@ package protocol MessageJournal: Sendable {
 
     /// The notifications that are not at their end, those that wait for their time left out.
     func unfinishedCount() throws(RefusedCall) -> Int
+
+    /// The earliest time of delivery among the notifications that are not at their end, in milliseconds since 1970.
+    func oldestDue() throws(RefusedCall) -> Int64?
 }
 
 /// A notification that is not at its end.
@@ -53,13 +56,15 @@ package struct JournaledMessage: Sendable {
     package let end: DeviceNumber?
     /// The last device that is done. Nil before the first. For handles, its number is that of the handle among the different ones, from 1.
     package let place: DevicePlace?
+    /// The outcomes that are kept so far.
+    package let counts: OutcomeCounts
 
     package init(
         number: Int64, notification: Notification, acceptedAt: Int64, due: Int64, deadline: Int64, end: DeviceNumber?,
-        place: DevicePlace?
+        place: DevicePlace?, counts: OutcomeCounts = OutcomeCounts()
     ) {
         (self.number, self.notification, self.acceptedAt, self.due) = (number, notification, acceptedAt, due)
-        (self.deadline, self.end, self.place) = (deadline, end, place)
+        (self.deadline, self.end, self.place, self.counts) = (deadline, end, place, counts)
     }
 }
 

@@ -31,6 +31,7 @@ extension HubServer {
                 try InstallationPatch.apply(body, to: &installation)
                 try installation.checkHandles()
                 let registrations = derived(from: installation, at: now)
+                try book.checkRoom(for: registrations, replacing: id)
                 try book.write(installation, as: registrations)
                 return registrations
             }

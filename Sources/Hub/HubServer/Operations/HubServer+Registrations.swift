@@ -18,7 +18,10 @@ extension HubServer {
             read.id = identify { $0.registrationID() }
             read.writtenAt = call.moment.milliseconds
             let registration = read
-            try devices.change { (book) throws(RefusedCall) in try book.write(registration) }
+            try devices.change { (book) throws(RefusedCall) in
+                try book.checkRoom(for: [registration])
+                try book.write(registration)
+            }
             announce([registration])
             return answer(registration, to: call)
         }
@@ -35,6 +38,7 @@ extension HubServer {
             let written = try devices.change { [registration = read] (book) throws(RefusedCall) in
                 let existing = try book.registration(id)
                 if let condition { try Self.check(condition, against: existing) }
+                try book.checkRoom(for: [registration])
                 var registration = registration
                 registration.etag = (existing?.etag ?? 0) + 1
                 try book.write(registration)

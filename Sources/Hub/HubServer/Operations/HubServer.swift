@@ -6,10 +6,14 @@ import Synchronization
 ///
 /// It verifies tokens, evaluates tags and fills in templates as the service does. The hub's paths begin with its name.
 package final class HubServer: Sendable {
-    /// The terms, with what verifies tokens by them.
-    private struct Door: Sendable {
+    /// The terms, with what verifies tokens by them, and its decisions: what a former door granted is no grant of the next.
+    private final class Door: Sendable {
         let terms: HubTerms
         let verifier: SASVerifier
+        /// Protects the decisions about tokens. Nothing else is locked while it is held.
+        let grants = Mutex(GrantCache())
+
+        init(_ terms: HubTerms, verifier: SASVerifier) { (self.terms, self.verifier) = (terms, verifier) }
     }
 
     package let devices: any DeviceStore
@@ -23,8 +27,6 @@ package final class HubServer: Sendable {
     private let door: Mutex<Door>
     /// Protects the ids that come next. Nothing else is locked while it is held.
     private let identifiers: Mutex<HubIdentifiers>
-    /// Protects the decisions about tokens. Nothing else is locked while it is held.
-    private let grants = Mutex(GrantCache())
     private let wrote: @Sendable ([Registration]) -> Void
 
     /// A hub over stores.
@@ -57,17 +59,14 @@ package final class HubServer: Sendable {
             let whole = SASPolicy(name: policy.name, keys: keys, rights: policy.rights)
             if let former { policies[former] = whole } else { policies.append(whole) }
         }
-        return Door(terms: terms, verifier: SASVerifier(policies: policies, comparesHost: terms.checksHost))
+        return Door(terms, verifier: SASVerifier(policies: policies, comparesHost: terms.checksHost))
     }
 
     /// The present terms.
     package var terms: HubTerms { door.withLock { $0.terms } }
 
     /// Takes other terms. Calls that have begun end by the former ones.
-    package func take(_ terms: HubTerms) {
-        door.withLock { $0 = Self.door(terms) }
-        grants.withLock { $0 = GrantCache() }
-    }
+    package func take(_ terms: HubTerms) { door.withLock { $0 = Self.door(terms) } }
 
     /// Makes ids.
     package func identify<Result: Sendable>(_ make: (inout HubIdentifiers) -> Result) -> Result {
@@ -80,7 +79,10 @@ package final class HubServer: Sendable {
     /// Writes an installation in place of the one with its id.
     package func write(_ installation: StoredInstallation, at now: Int64) throws(RefusedCall) {
         let registrations = derived(from: installation, at: now)
-        try devices.change { (book) throws(RefusedCall) in try book.write(installation, as: registrations) }
+        try devices.change { (book) throws(RefusedCall) in
+            try book.checkRoom(for: registrations, replacing: installation.id)
+            try book.write(installation, as: registrations)
+        }
         announce(registrations)
     }
 
@@ -165,14 +167,14 @@ package final class HubServer: Sendable {
         let key = GrantCache.Key(
             authorization: authorization ?? "", host: door.terms.checksHost ? request.headers["Host"] ?? "" : "", path: path,
             rights: rights)
-        if grants.withLock({ $0.isGranted(key, second: second) }) { return nil }
+        if door.grants.withLock({ $0.isGranted(key, second: second) }) { return nil }
         do {
             try door.verifier.verify(
                 authorization: authorization, host: request.headers["Host"] ?? "", path: path, anyOf: rights, now: second)
         } catch {
             return error
         }
-        grants.withLock { $0.grant(key, second: second) }
+        door.grants.withLock { $0.grant(key, second: second) }
         return nil
     }
 

@@ -66,9 +66,8 @@ struct JobRun {
             place += piece.count
             isOver = piece.isEmpty
             waiting += (isOver ? lines.finish() : lines.cut(piece)).map(reader.read)
-            while waiting.count >= RegistrationImport.portion || isOver && !waiting.isEmpty {
-                try perform(Array(waiting.prefix(RegistrationImport.portion)), by: reader, done: done, failed: failed)
-                waiting.removeFirst(min(waiting.count, RegistrationImport.portion))
+            while let portion = RegistrationImport.takePortion(of: &waiting, isOver: isOver) {
+                try perform(portion, by: reader, done: done, failed: failed)
             }
         }
     }

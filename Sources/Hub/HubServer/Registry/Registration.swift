@@ -44,8 +44,39 @@ package struct Registration: Sendable {
     /// True if nothing is sent to it any more.
     package func isExpired(at now: Int64) -> Bool { expiresAt.map { $0 <= now } ?? false }
 
+    /// The most bytes of its texts: far more than a push service takes of any template.
+    package static let maximumByteCount = 64 << 10
+    /// The most registrations of one device.
+    package static let maximumCount = 200
+
+    /// The bytes of its texts.
+    package var byteCount: Int {
+        let texts = [handle, pushVariables ?? "", installationID ?? "", id] + tags + extras.flatMap { [$0.key, $0.value] }
+        return texts.reduce(template?.byteCount ?? 0) { $0 + $1.utf8.count }
+    }
+
+    /// Refuses a registration whose texts are too long.
+    package func checkSize() throws(RefusedCall) {
+        guard byteCount <= Self.maximumByteCount else {
+            throw .invalid("A registration may have at most \(Self.maximumByteCount) bytes")
+        }
+    }
+
     package var deviceKey: DeviceKey { DeviceKey(platform: platform, handle: handle) }
 
     /// The tags in lower case, for matching.
     package var foldedTags: [String] { tags.map { $0.lowercased() } }
+}
+
+extension Registration.Template {
+    /// The bytes of its texts.
+    var byteCount: Int {
+        let texts = [text] + [name, expiry, priority, messageType].compactMap { $0 }
+        return texts.reduce(headers.byteCount) { $0 + $1.utf8.count }
+    }
+}
+
+extension HTTPFields {
+    /// The bytes of names and values.
+    var byteCount: Int { all.reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count } }
 }

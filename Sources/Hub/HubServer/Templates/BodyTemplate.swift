@@ -33,10 +33,14 @@ package struct BodyTemplate: Sendable {
         segments = try Self.segments(of: bytes, values: values, isXML: isXML)
     }
 
+    /// Bytes that no push service takes. A body that has reached so many is cut, and refused by its size.
+    private static let maximumByteCount = 64 << 10
+
     /// The body for a notification with these properties by lower-cased name.
     package func rendered(_ properties: [String: String]) -> [UInt8] {
         var writer = ByteWriter(capacity: 256)
         for segment in segments {
+            guard writer.count <= Self.maximumByteCount else { break }
             switch segment {
             case .bytes(let bytes):
                 writer.append(bytes.span)

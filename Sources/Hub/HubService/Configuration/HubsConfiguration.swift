@@ -47,14 +47,19 @@ package struct HubsConfiguration: Sendable, Equatable {
     package var threadCount = 16
     /// True if `X-Forwarded-Proto` decides the scheme of links.
     package var trustsForwardedProto = false
+    /// True if programs on this machine need no token to see devices, and learn the reasons of probes.
+    package var opensDevices = false
     package var hubs: [Hub]
     /// The files that were read for it. A change of any is one of the settings.
     package var files: [String] = []
 
     package init(hubs: [Hub] = []) { self.hubs = hubs }
 
+    /// True if a call from this machine counts as one of its owner. A proxy in front makes all calls come from this machine.
+    var trustsThisMachine: Bool { opensDevices && !trustsForwardedProto }
+
     /// The most hubs of a process.
-    package static let maximumHubCount = 100
+    package static let maximumHubCount = 50
     /// The names that no hub may have, since they are paths beside the hubs.
     private static let reservedNames = [
         "blobs", "calls", "devices", "faults", "feedback", "livez", "metrics", "readyz", "startupz", "storage", "telemetry",
@@ -63,6 +68,24 @@ package struct HubsConfiguration: Sendable, Equatable {
     /// A path without empty segments and `.`, so that two spellings of one file are found.
     static func folded(_ path: String) -> String {
         (path.hasPrefix("/") ? "/" : "") + path.split(separator: "/").filter { $0 != "." }.joined(separator: "/")
+    }
+
+    /// Finds another use of the file of a hub's record of pushes.
+    ///
+    /// - Parameters:
+    ///   - path: The path of the record.
+    ///   - hub: The hub.
+    /// - Returns: The end of a sentence about the file, or nil if it is the record's alone.
+    func user(ofRecord path: String, besides hub: Hub) -> String? {
+        let record = Self.folded(path)
+        let keys = [hub.handleKeyFile, tls?.certificateFile, tls?.keyFile].compactMap(\.self) + files
+        if keys.contains(where: { Self.folded($0) == record }) { return "is one of the settings" }
+        for other in hubs + [hub] {
+            let state = Self.folded(other.state)
+            if ["", "-wal", "-shm", ".lock"].contains(where: { state + $0 == record }) { return "is the state of a hub" }
+            if other.name != hub.name, other.recordFile.map(Self.folded) == record { return "is the record of another hub" }
+        }
+        return nil
     }
 
     /// True if a hub of this name could not be told from a path beside the hubs.

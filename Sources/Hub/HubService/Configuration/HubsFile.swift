@@ -20,6 +20,13 @@ package enum HubsFile {
         return configuration
     }
 
+    /// The file and the files that it names, whatever else is wrong with them: the fault may be gone with any of them.
+    package static func files(of path: String) -> [String] {
+        var reader = HubsReader()
+        if let text = try? FileStore<FileText>(path).read() { _ = try? reader.read(text.bytes) }
+        return [path] + reader.configuration.files
+    }
+
     /// Reads the text of a file, and the files of keys that it names.
     ///
     /// - Parameter bytes: All of it.

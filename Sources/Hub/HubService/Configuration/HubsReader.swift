@@ -1,3 +1,4 @@
+import Crypto
 import EventLoop
 import HTTPServing
 import YAML
@@ -5,10 +6,11 @@ import YAML
 /// Reads the YAML of a file of hubs, and gathers all of its faults.
 struct HubsReader {
     static let byteLimit = 1 << 20
-    private static let keys = ["listen", "tls", "probes", "threads", "trust_forwarded_proto", "hubs"]
+    private static let keys = ["listen", "tls", "probes", "threads", "trust_forwarded_proto", "open_devices", "hubs"]
     private static let tlsKeys = ["certificate_file", "key_file"]
 
-    private var configuration = HubsConfiguration()
+    /// All that was read so far, also where other parts are faulty.
+    private(set) var configuration = HubsConfiguration()
     private var faults: [HubsFault.Item] = []
     /// The line of each name and of each state.
     private var lines: [String: Int] = [:]
@@ -23,6 +25,7 @@ struct HubsReader {
         }
         guard case .mapping(let entries) = root.value else { throw HubsFault("expected keys such as hubs", line: root.mark.line) }
         for entry in entries { readCommon(entry) }
+        checkRecords()
         if !entries.contains(where: { $0.key == "hubs" }) {
             faults.append(.init(line: nil, place: nil, sentence: "the key hubs is missing"))
         }
@@ -42,11 +45,16 @@ struct HubsReader {
                 return note(entry, saying: "expected 1 to 64 threads")
             }
             configuration.threadCount = count
-        case "trust_forwarded_proto":
-            guard let isTrusted = entry.node.text.flatMap({ Bool($0) }) else { return note(entry, saying: HubReader.switchRule) }
-            configuration.trustsForwardedProto = isTrusted
+        case "trust_forwarded_proto": configuration.trustsForwardedProto = isOn(entry)
+        case "open_devices": configuration.opensDevices = isOn(entry)
         default: note(entry, saying: YAMLNode.unknown(entry.key, among: Self.keys), isNamed: false)
         }
+    }
+
+    private mutating func isOn(_ entry: YAMLNode.Entry) -> Bool {
+        if let isOn = entry.node.text.flatMap({ Bool($0) }) { return isOn }
+        note(entry, saying: HubReader.switchRule)
+        return false
     }
 
     private mutating func address(_ entry: YAMLNode.Entry) -> String? {
@@ -70,6 +78,24 @@ struct HubsReader {
         }
         configuration.tls = .init(certificateFile: certificate, keyFile: key)
         configuration.files += [certificate, key]
+        for part in parts {
+            if let fault = Self.fault(ofTLS: part) { note(part, saying: fault) }
+        }
+    }
+
+    /// The fault of a file of the certificate or its key.
+    private static func fault(ofTLS part: YAMLNode.Entry) -> String? {
+        guard tlsKeys.contains(part.key), let path = part.node.path else { return nil }
+        let text: String
+        do throws(FileError<HubsFault>) {
+            text = String(decoding: try FileStore<FileText>(path).read().bytes, as: UTF8.self)
+        } catch {
+            return "the file \(error)"
+        }
+        guard part.key == "key_file" else {
+            return (try? CertificateEnds(pem: text)) == nil ? "the file has no certificate as PEM" : nil
+        }
+        return text.contains("PRIVATE KEY-----") ? nil : "the file has no private key as PEM"
     }
 
     private mutating func readHubs(_ entry: YAMLNode.Entry) {
@@ -92,11 +118,14 @@ struct HubsReader {
             }
             configuration.hubs.append(hub)
         }
-        let states = Set(configuration.hubs.map { HubsConfiguration.folded($0.state) })
+    }
+
+    /// Finds records of pushes that would be written into another file.
+    private mutating func checkRecords() {
         for hub in configuration.hubs {
-            guard let record = hub.recordFile, states.contains(HubsConfiguration.folded(record)) else { continue }
+            guard let user = hub.recordFile.flatMap({ configuration.user(ofRecord: $0, besides: hub) }) else { continue }
             let line = lines["name \(hub.name.lowercased())"]
-            faults.append(.init(line: line, place: "\(hub.name), record_file", sentence: "this file is the state of a hub"))
+            faults.append(.init(line: line, place: "\(hub.name), record_file", sentence: "this file \(user)"))
         }
     }
 

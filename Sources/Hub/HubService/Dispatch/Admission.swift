@@ -18,8 +18,14 @@ struct Admission {
         if let due = content.due { nextDue = min(nextDue ?? due, due) }
     }
 
+    /// Notes that there may be more to take in.
+    mutating func noteNews() { hasNews = true }
+
+    /// True if no failure keeps it from looking.
+    func mayLook(at now: WalkMoment) -> Bool { retryAt <= now.steady }
+
     /// True if it is time to look.
-    func isDue(at now: WalkMoment) -> Bool { retryAt <= now.steady && (hasNews || asksForSchedule(at: now)) }
+    func isDue(at now: WalkMoment) -> Bool { mayLook(at: now) && (hasNews || asksForSchedule(at: now)) }
 
     /// True if it is time to ask for the next scheduled notification.
     func asksForSchedule(at now: WalkMoment) -> Bool { asksAt <= now.steady || nextDue.map { $0 <= now.wall } ?? false }

@@ -11,7 +11,7 @@ package struct DispatchTerms: Sendable {
     package var pageSize = 1000
     /// The pages of one notification that may be on their way.
     package var pagesPerMessage = 2
-    /// The notifications that are on their way at once.
+    /// The notifications that are on their way at once. Those to many devices leave a quarter to those that begin.
     package var messageCount = 256
     /// The most pushes without an outcome, and the most bytes of them. A page of a long walk leaves a quarter of both to those that begin.
     package var pushCount = 8192

@@ -1,4 +1,4 @@
-import Basics
+package import Basics
 import Dispatch
 import EventLoop
 package import HubServer
@@ -48,9 +48,12 @@ package final class HubDispatcher: MessageStore {
     package func take(_ terms: DispatchTerms) { presentTerms.withLock { $0 = terms } }
 
     /// Starts the thread, once. It begins with what the journal has.
-    package func start() {
-        guard !hasStarted.exchange(true, ordering: .acquiringAndReleasing) else { return }
-        thread.start(named: "pushfan-walk") { [inbox, journal, devices, services, clock, observe, weak self] in
+    ///
+    /// - Returns: False where the system has no thread left. What is accepted waits for the next start of the process then.
+    @discardableResult
+    package func start() -> Bool {
+        guard !hasStarted.exchange(true, ordering: .acquiringAndReleasing) else { return true }
+        return thread.start(named: "pushfan-walk") { [inbox, journal, devices, services, clock, observe, weak self] in
             let walker = Walker(journal: journal, devices: devices, services: services, inbox: inbox, observe: observe)
             var wake = MonotonicTime.past
             while let terms = self?.terms {
@@ -62,17 +65,22 @@ package final class HubDispatcher: MessageStore {
         }
     }
 
-    /// Ends the thread. It waits for the outcomes of what is in flight, and for their place in the journal, no longer than a limit. The
-    /// rest is sent after the next start.
-    package func stop(within limit: Duration) {
-        let end = MonotonicTime.now().advanced(by: limit)
+    /// Begins no push any more, and returns at once. What is in flight goes on to its outcome. What is accepted waits for the next start.
+    package func beginStop() {
         inbox.add { content in
-            content.end = min(content.end ?? end, end)
+            content.isEnding = true
             // Ends the wait that is about to begin.
             content.hasNews = true
         }
+    }
+
+    /// Ends the thread. It waits for the outcomes of what is in flight, and for their place in the journal, no longer than until a time.
+    /// The rest is sent after the next start.
+    package func stop(until end: MonotonicTime) {
+        inbox.add { content in content.end = min(content.end ?? end, end) }
+        beginStop()
         guard hasStarted.load(ordering: .acquiring) else { return }
-        thread.waitForEnd(until: .now() + .nanoseconds(Int(clamping: limit.wholeNanoseconds)) + .seconds(1))
+        thread.waitForEnd(until: .now() + .nanoseconds(Int(clamping: max(0, end - MonotonicTime.now()))) + .seconds(1))
     }
 
     package func accept(

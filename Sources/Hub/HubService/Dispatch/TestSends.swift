@@ -87,8 +87,8 @@ final class TestSends: Sendable {
         let seed = state.withLock { $0.identifiers.next() }
         let found = try devices.read { (book) throws(RefusedCall) in
             let first = try book.devices(of: audience, after: nil, limit: Self.wholeCount)
-            guard first.count == Self.wholeCount else { return first }
-            return try Self.choice(of: audience, first: first, in: book, seed: seed)
+            guard first.next != nil else { return first.devices }
+            return try Self.choice(of: audience, first: first.devices, in: book, seed: seed)
         }
         var reach = Reach()
         for device in found { notification.add(device, to: &reach) }
@@ -105,7 +105,7 @@ final class TestSends: Sendable {
         for _ in 0..<deviceCount {
             guard let platform = audience.platform ?? HubPlatform.allCases.randomElement(using: &generator) else { break }
             let place = DevicePlace(platform: platform, number: Int64.random(in: 0..<end, using: &generator))
-            guard let device = try book.devices(of: audience, after: place, limit: 1).first else { continue }
+            guard let device = try book.devices(of: audience, after: place, limit: 1).devices.first else { continue }
             chosen[device.place] = device
         }
         for device in first.shuffled(using: &generator) where chosen.count < deviceCount { chosen[device.place] = device }

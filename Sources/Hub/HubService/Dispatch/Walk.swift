@@ -5,7 +5,7 @@ import HubServer
 struct Walk: Sendable {
     /// The outcome of pushes that no push service was asked for before the deadline.
     static let abandoned = "AbandonedNotificationMessages"
-    /// The outcome of a push of which the push service does not say what became of it.
+    /// The outcome of a push of which the push service does not say what became of it, and of a registration that cannot be read.
     static let unknown = "UnknownError"
 
     /// A page whose outcomes are not kept yet.
@@ -26,7 +26,7 @@ struct Walk: Sendable {
     private var hasReadAll = false
     private var isKeeping = false
     private var hasMetDevice: Bool
-    private var hasAbandoned = false
+    private var hasAbandoned: Bool
     /// The end, once it is kept.
     private(set) var ending: WalkStep.Ending?
 
@@ -34,7 +34,8 @@ struct Walk: Sendable {
     init(_ message: JournaledMessage) {
         self.message = message
         cursor = message.place
-        hasMetDevice = message.place != nil
+        hasMetDevice = !message.counts.isEmpty
+        hasAbandoned = message.counts.entries.contains { $0.name == Self.abandoned }
     }
 
     /// True if there may be devices that were not read.
@@ -42,6 +43,9 @@ struct Walk: Sendable {
 
     /// True if no page was read in this process.
     var isFresh: Bool { nextNumber == 0 }
+
+    /// True if all that was read is kept.
+    var isAtRest: Bool { pages.isEmpty }
 
     /// True if a further page may be read while at most `limit` are on their way.
     func takesPage(limit: Int) -> Bool { !hasReadAll && pages.count < limit }
@@ -56,19 +60,29 @@ struct Walk: Sendable {
     mutating func take(_ page: WalkPage, at now: Int64, isOver: Bool) -> (number: Int, page: WalkPage) {
         var page = page
         if isOver {
-            hasAbandoned = hasAbandoned || !page.deliveries.isEmpty || message.place != nil
+            hasAbandoned = hasAbandoned || !page.deliveries.isEmpty
             page.abandon()
         }
         var step = WalkStep(message: message.number, at: now)
         step.place = page.place
         step.counts = page.counts
         step.refused = page.refused.map { PNSFeedback($0, notificationID: message.notification.id, at: now) }
-        hasMetDevice = hasMetDevice || page.place != nil
+        hasMetDevice = hasMetDevice || !page.deliveries.isEmpty || !page.counts.isEmpty
         cursor = page.place ?? cursor
-        hasReadAll = page.isLast
+        return (add(step, isLast: page.isLast, openCount: page.deliveries.count), page)
+    }
+
+    /// Gives up the devices behind the cursor, which cannot be read, and of which nobody knows how many there are.
+    mutating func giveUp(at now: Int64) {
+        (hasAbandoned, hasMetDevice) = (true, true)
+        _ = add(WalkStep(message: message.number, at: now), isLast: true, openCount: 0)
+    }
+
+    private mutating func add(_ step: WalkStep, isLast: Bool, openCount: Int) -> Int {
+        hasReadAll = isLast
         defer { nextNumber += 1 }
-        pages.append(OpenPage(number: nextNumber, isLast: page.isLast, step: step, openCount: page.deliveries.count))
-        return (nextNumber, page)
+        pages.append(OpenPage(number: nextNumber, isLast: isLast, step: step, openCount: openCount))
+        return nextNumber
     }
 
     /// Takes the outcomes of pushes of a page. A push without an outcome has the one that is not known.

@@ -2,7 +2,7 @@ import HubServer
 
 /// Some of the devices of a notification, one behind the other, with what they get.
 struct WalkPage: Sendable {
-    /// The last device of it. Nil for none.
+    /// The place behind which the next page begins. Nil for one without anything.
     private(set) var place: DevicePlace?
     /// No device comes behind it.
     let isLast: Bool
@@ -15,13 +15,16 @@ struct WalkPage: Sendable {
     /// The page behind a place of a notification for registered devices.
     ///
     /// - Parameters:
-    ///   - devices: The devices behind the place, at most `limit`.
-    ///   - limit: The number of devices that were asked for. Fewer are the last.
+    ///   - found: The devices behind the place. Those that cannot be read have an outcome that is not known.
+    ///   - audience: The audience that they are of.
     ///   - notification: What they get.
-    init(_ devices: [AudienceDevice], limit: Int, of notification: Notification) {
-        isLast = devices.count < limit
-        place = devices.last?.place
-        for device in devices {
+    init(_ found: AudiencePage, of audience: DeviceAudience, of notification: Notification) {
+        isLast = found.next == nil
+        place = found.next ?? found.devices.last?.place
+        if found.unreadableCount > 0, let platform = audience.platform ?? place?.platform ?? HubPlatform.allCases.last {
+            counts.add(Walk.unknown, on: platform, count: found.unreadableCount)
+        }
+        for device in found.devices {
             var reach = Reach()
             notification.add(device, to: &reach)
             add(reach)

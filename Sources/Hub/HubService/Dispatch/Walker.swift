@@ -16,6 +16,10 @@ final class Walker {
         let expiry: MonotonicTime
         let byteCount: Int
         var hasBegun: Bool
+        /// It has one of the places of long notifications.
+        var isLong = false
+        /// It is read no further. It is put back when what was read of it is kept.
+        var isLeaving = false
         var retryAt = MonotonicTime.past
         var failureCount = 0
     }
@@ -48,6 +52,8 @@ final class Walker {
     private var fresh = FIFO<Int64>()
     private var long = FIFO<Int64>()
     private var streak = 0
+    /// Long notifications without a place. Each goes on behind the place that the journal knows, in this order.
+    private var parked = FIFO<Int64>()
     private var openPushes: [Int: OpenPush] = [:]
     private var nextPush = 0
     private var openCount = 0
@@ -65,7 +71,7 @@ final class Walker {
         observe: @escaping @Sendable (DispatchEvent) -> Void
     ) {
         (self.journal, self.devices, self.services, self.inbox, self.observe) = (journal, devices, services, inbox, observe)
-        housekeeping = Housekeeping(journal: journal, inbox: inbox, observe: observe)
+        housekeeping = Housekeeping(journal: journal, devices: devices, inbox: inbox, observe: observe)
     }
 
     /// True if nothing that it began is open.
@@ -80,15 +86,14 @@ final class Walker {
     /// - Returns: The time of the next turn, if no news come before.
     func turn(with content: WalkerInbox.Content, at now: WalkMoment, by terms: DispatchTerms) -> MonotonicTime {
         admission.take(content)
+        if content.hasNews || content.due != nil { housekeeping.noteChange() }
         for word in content.words { take(word, at: now) }
         settleOverdue(at: now)
         keepPostponed(at: now)
-        guard content.end == nil else { return now.steady.advanced(by: .milliseconds(100)) }
+        guard !content.isEnding else { return now.steady.advanced(by: .milliseconds(100)) }
         admit(at: now, by: terms)
         let hasRead = readPage(at: now, by: terms)
-        let pause = housekeeping.turn(isIdle: running.isEmpty, at: now, by: terms) {
-            running.values.lazy.map(\.walk.message.due).min()
-        }
+        let pause = housekeeping.turn(isIdle: running.isEmpty, at: now, by: terms)
         if hasRead { return .past }
         let waits = [now.steady.advanced(by: pause), admission.wake(at: now)] + postponed.map(\.at)
         return waits.min() ?? now.steady
@@ -145,9 +150,12 @@ final class Walker {
         }
         running[message]?.walk.noteKept()
         running[message]?.failureCount = 0
-        guard let run = running[message], let ending = run.walk.ending else { return keepStep(of: message, at: now) }
+        guard let run = running[message] else { return }
+        let ending = run.walk.ending
+        guard ending != nil || run.isLeaving && run.walk.isAtRest else { return keepStep(of: message, at: now) }
         running[message] = nil
         heldByteCount -= run.byteCount
+        guard let ending else { return parked.append(message) }
         housekeeping.noteChange()
         observe(.ended(ending, after: Self.age(of: run.walk.message, at: now)))
     }
@@ -164,7 +172,7 @@ final class Walker {
         let count = running[message]?.failureCount ?? 0
         running[message]?.failureCount = count + 1
         running[message]?.retryAt = now.steady.advanced(by: Self.pause(afterFailures: count))
-        housekeeping.report(refusal, at: now)
+        housekeeping.noteFailure(refusal, at: now)
     }
 
     /// 100 ms after the first failure, twice as long after each further one, and 5 s at most.
@@ -180,15 +188,20 @@ final class Walker {
     /// Takes in notifications that are due, as far as there is room.
     private func admit(at now: WalkMoment, by terms: DispatchTerms) {
         let room = min(Self.portion, terms.messageCount - running.count)
-        guard room > 0, fresh.count < Self.portion, heldByteCount < terms.byteCount, admission.isDue(at: now) else { return }
+        guard room > 0, fresh.count < Self.portion, heldByteCount < terms.byteCount, admission.mayLook(at: now) else {
+            return
+        }
+        if !parked.isEmpty, hasLongPlace(by: terms), parked.popFirst() != nil { admission.noteNews() }
+        guard admission.isDue(at: now) else { return }
         do throws(RefusedCall) {
-            let found = try journal.unfinished(now: now.wall, without: Set(running.keys), limit: room)
+            let known = Set(running.keys).union(parked)
+            let found = try journal.unfinished(now: now.wall, without: known, limit: room)
             if admission.asksForSchedule(at: now) { admission.nextDue = try journal.nextDue(after: now.wall) }
             admission.noteReading(isFull: found.count >= room, at: now)
             for message in found where running[message.number] == nil { begin(message, at: now) }
         } catch {
             admission.noteFailure(at: now)
-            housekeeping.report(error, at: now)
+            housekeeping.noteFailure(error, at: now)
         }
     }
 
@@ -220,9 +233,33 @@ final class Walker {
             keepStep(of: number, at: now)
         } catch {
             postpone(number, after: error, at: now)
+            if run.expiry <= now.steady {
+                // Nothing is pushed any more. A store that cannot be read does not keep it from its end.
+                running[number]?.walk.giveUp(at: now.wall)
+                keepStep(of: number, at: now)
+            }
         }
-        if running[number]?.walk.isUnread == true { long.append(number) }
+        queue(number, by: terms)
         return true
+    }
+
+    /// Queues a notification for its next page. One to many devices needs a place for that, and makes room for others without one.
+    private func queue(_ number: Int64, by terms: DispatchTerms) {
+        guard var run = running[number], run.walk.isUnread else { return }
+        guard !run.walk.isFresh else { return fresh.append(number) }
+        if !run.isLong {
+            let isNext = parked.isEmpty || run.walk.message.place != nil
+            if isNext && hasLongPlace(for: run.byteCount, by: terms) { run.isLong = true } else { run.isLeaving = true }
+            running[number] = run
+        }
+        if run.isLong { long.append(number) }
+    }
+
+    /// True if a further notification to many devices may be on its way. One always may.
+    private func hasLongPlace(for byteCount: Int = 0, by terms: DispatchTerms) -> Bool {
+        let byteCounts = running.values.filter(\.isLong).map(\.byteCount)
+        return byteCounts.isEmpty
+            || byteCounts.count < terms.messageCount / 4 * 3 && byteCounts.reduce(byteCount, +) <= terms.byteCount / 4 * 3
     }
 
     private func page(of walk: Walk, limit: Int) throws(RefusedCall) -> WalkPage {
@@ -234,7 +271,7 @@ final class Walker {
         let found = try devices.read { (book) throws(RefusedCall) in
             try book.devices(of: audience, after: cursor, limit: limit)
         }
-        return WalkPage(found, limit: limit, of: message.notification)
+        return WalkPage(found, of: audience, of: message.notification)
     }
 
     /// Takes the notification out whose turn it is to read a page.

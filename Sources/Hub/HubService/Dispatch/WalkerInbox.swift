@@ -20,6 +20,8 @@ final class WalkerInbox: Sendable {
         var hasNews = false
         /// The earliest time of a scheduled one that was accepted, in milliseconds since 1970.
         var due: Int64?
+        /// The walker is to begin no page any more.
+        var isEnding = false
         /// The walker is to end by then.
         var end: MonotonicTime?
 
@@ -58,7 +60,7 @@ final class WalkerInbox: Sendable {
         if waits { _ = signal.wait(timeout: .now() + .nanoseconds(Int(pause))) }
         return state.withLock { state in
             state.isWaiting = false
-            defer { state.content = Content(end: state.content.end) }
+            defer { state.content = Content(isEnding: state.content.isEnding, end: state.content.end) }
             return state.content
         }
     }

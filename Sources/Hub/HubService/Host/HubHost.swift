@@ -10,8 +10,8 @@ import Synchronization
 
 /// Hubs of one's own, served at one address. The first segment of a path names the hub.
 ///
-/// `/devices` shows the devices of a hub to this machine and to its managers, `/storage` has the files of bulk jobs, `/livez` and `/readyz`
-/// are probes.
+/// `/devices` shows the devices of a hub to its managers, and to this machine where the settings say so. `/storage` has the files of bulk
+/// jobs, `/livez` and `/readyz` are probes.
 package final class HubHost: Sendable {
     /// The hubs that are served, by folded names.
     private struct Board: Sendable {
@@ -55,7 +55,7 @@ package final class HubHost: Sendable {
     ///   - configuration: The hubs.
     ///   - metrics: What they do.
     ///   - log: The log.
-    ///   - health: Gets a check, which fails while a hub's file cannot be written.
+    ///   - health: Gets a check, which says which hub's file cannot be written, and fails while none can be read.
     ///   - clock: The time, in milliseconds since 1970.
     ///   - open: Opens the store of a hub. Default: its file.
     /// - Throws: The reason for which a hub cannot be opened. None is open then.
@@ -73,7 +73,7 @@ package final class HubHost: Sendable {
         do throws(HubHostError) {
             for hub in configuration.hubs { try add(hub, of: configuration) }
         } catch {
-            for hub in board.withLock({ $0.hubs.values }) { hub.stop(within: .zero) }
+            for hub in board.withLock({ $0.hubs.values }) { hub.stop(until: .now()) }
             throw error
         }
     }
@@ -102,7 +102,12 @@ package final class HubHost: Sendable {
             throw .cannotServe(reason: error.description)
         }
         self.server.withLock { $0 = server }
-        for hub in hubs { hub.start() }
+        do throws(HubHostError) {
+            for hub in hubs { try hub.start() }
+        } catch {
+            stop(within: .zero)
+            throw error
+        }
         refresh()
         thread.start(named: "pushfan-hubs") { [weak self, ending] in
             while ending.wait(timeout: .now() + Self.interval) == .timedOut { self?.refresh() }
@@ -120,19 +125,21 @@ package final class HubHost: Sendable {
                 former.hubs.removeAll { board.hubs[$0.name.lowercased()] == nil }
                 return former
             }
+            // Links name the address that is served, and not the one that will be.
+            let kept = configuration.keeping(former)
             var delayed = configuration.delayedSettings(since: former)
             if !delayed.contains("tls"), isCertificateRenewed(former) { delayed.append("tls") }
-            for hub in configuration.hubs {
+            for hub in kept.hubs {
                 guard let known = board.withLock({ $0.hubs[hub.name.lowercased()] }) else {
-                    addLate(hub, of: configuration)
+                    addLate(hub, of: kept)
                     continue
                 }
-                do throws(RefusedCall) { try known.take(hub, of: configuration) } catch {
+                do throws(RefusedCall) { try known.take(hub, of: kept) } catch {
                     delayed.append("\(hub.name), policies")
                 }
             }
             let forgotten = board.withLock { board in
-                board.configuration = configuration.keeping(former)
+                board.configuration = kept
                 board.delayed = delayed
                 let forgotten = board.failures.keys.filter { name in !configuration.hubs.contains { $0.name == name } }
                 for name in forgotten { board.failures[name] = nil }
@@ -151,21 +158,31 @@ package final class HubHost: Sendable {
     /// Stops serving, lets calls and pushes in flight end, and closes the files. What waits is sent after the next start.
     package func stop(within limit: Duration) {
         let end = MonotonicTime.now().advanced(by: limit)
+        // Pushes in flight end while the server waits for its callers. So one slow caller takes the hubs no time.
+        let hubs = board.withLock { Array($0.hubs.values) }
+        for hub in hubs { hub.beginStop() }
         let running = server.withLock { server in
             defer { server = nil }
             return server
         }
-        running?.stop(within: limit)
+        running?.stop(within: limit * 3 / 4)
         if running != nil {
             ending.signal()
             thread.waitForEnd(until: .now() + .seconds(2))
         }
-        let hubs = board.withLock { Array($0.hubs.values) }
-        for hub in hubs { hub.stop(within: .nanoseconds(max(0, end - MonotonicTime.now()))) }
+        let threads = hubs.map { hub in
+            let thread = ServiceThread()
+            if !thread.start(named: "pushfan-end", body: { hub.stop(until: end) }) { hub.stop(until: end) }
+            return thread
+        }
+        for thread in threads { thread.waitForEnd() }
     }
 
     /// The address while the hubs are served.
     package var address: HTTPServer.Address? { server.withLock { $0 }?.address }
+
+    /// The times and limits by which a hub sends.
+    func dispatchTerms(of hub: String) -> DispatchTerms? { board.withLock { $0.hubs[hub.lowercased()] }?.dispatchTerms }
 
     /// The connection string of the first policy of a hub, for the address that is served. A secret like its key.
     package func connectionString(of hub: String) -> String? {
@@ -219,7 +236,7 @@ package final class HubHost: Sendable {
         case "/livez" where isReading: return answer(.live, to: request)
         case "/readyz" where isReading:
             // Whoever is elsewhere has the last look, which is seconds old, and costs nothing.
-            if LocalCaller.made(request) { refresh() }
+            if isTrusted(request) { refresh() }
             return answer(.ready, to: request)
         case "/devices" where isReading: return listDevices(request)
         case "/livez", "/readyz", "/devices": return HTTPServerResponse(status: 405, headers: ["Allow": "GET, HEAD"])
@@ -232,7 +249,7 @@ package final class HubHost: Sendable {
     private func answer(_ probe: HealthProbe, to request: HTTPServerRequest) -> HTTPServerResponse {
         let report = health.report(probe, now: MonotonicTime.now().nanoseconds)
         let body =
-            LocalCaller.made(request)
+            isTrusted(request)
             ? report.body(verbose: !report.passes || request.queryValue("verbose") != nil)
             : Array((report.passes ? "ok\n" : "not ready\n").utf8)
         return HTTPServerResponse(
@@ -243,11 +260,17 @@ package final class HubHost: Sendable {
     private func listDevices(_ request: HTTPServerRequest) -> HTTPServerResponse {
         let hubs = board.withLock { $0.hubs }
         let hub = request.queryValue("hub").map { hubs[$0.lowercased()] } ?? (hubs.count == 1 ? hubs.first?.value : nil)
-        if let hub, LocalCaller.made(request) || hub.isManaged(by: request) { return hub.listDevices(request) }
-        guard LocalCaller.made(request) else {
-            return error(401, detail: "The list of devices is for this machine, and for tokens with the Manage right")
+        let isTrusted = isTrusted(request)
+        if let hub, isTrusted || hub.isManaged(by: request) { return hub.listDevices(request) }
+        guard isTrusted || hub == nil && manager(of: request) != nil else {
+            return error(401, detail: "The list of devices needs a token with the Manage right")
         }
         return .text("'hub' must name a hub\n", status: 404)
+    }
+
+    /// True if a request needs no token to see what is here: it comes from this machine, and the settings trust that.
+    private func isTrusted(_ request: HTTPServerRequest) -> Bool {
+        board.withLock { $0.configuration.trustsThisMachine } && LocalCaller.made(request)
     }
 
     /// Answers for the storage account of that hub whose manager calls.
@@ -283,7 +306,7 @@ package final class HubHost: Sendable {
                 board.failures[hub.name] = nil
                 return board.hubs[hub.name.lowercased()]
             }
-            added?.start()
+            try added?.start()
             surroundings.log.info(.configurationLoaded, "a hub is served", [.hub: .string(hub.name)])
         } catch {
             board.withLock { $0.failures[hub.name] = error.description }
@@ -297,10 +320,14 @@ package final class HubHost: Sendable {
     private func refresh() {
         looking.withLock { _ in
             let (hubs, failures) = board.withLock { ($0.hubs.values.sorted { $0.name < $1.name }, $0.failures) }
-            let problems = hubs.compactMap { hub in hub.refresh().map { "\(hub.name): \($0)" } }
+            let found = hubs.map { (name: $0.name, standing: $0.refresh()) }
             for name in failures.keys { surroundings.metrics.failing.series([name]).set(1) }
-            if let first = problems.first { check.fail(first) } else { check.pass() }
-            check.degrade(failures.min { $0.key < $1.key }?.value)
+            let problem = found.lazy.compactMap { hub in
+                (hub.standing.problem ?? (hub.standing.canRead ? nil : "the file cannot be read")).map { "\(hub.name): \($0)" }
+            }.first
+            // One full disk must not take the other hubs away from their callers, nor its own hub from those who read.
+            if let problem, !found.contains(where: \.standing.canRead) { check.fail(problem) } else { check.pass() }
+            check.degrade(problem ?? failures.min { $0.key < $1.key }?.value)
         }
     }
 

@@ -1,4 +1,5 @@
 import Dispatch
+import EventLoop
 import Glibc
 package import HubServer
 package import HubStore
@@ -56,7 +57,12 @@ package struct HubParts: Sendable {
         _ hub: HubsConfiguration.Hub, metrics: HubMetrics, clock: @escaping @Sendable () -> Int64
     ) throws(HubHostError) -> HubParts {
         var key: [UInt8]?
-        if let path = hub.handleKeyFile { key = try HubHostError.read(HandleKeyFile.self, at: path).key }
+        if let path = hub.handleKeyFile {
+            do throws(FileError<HandleKeyFile.Reason>) { key = try FileStore<HandleKeyFile>(path).read().key } catch {
+                // The path is not shown: a key may stand in its place.
+                throw .unusableHub(name: hub.name, reason: "the file of the key of its handles \(error)")
+            }
+        }
         let file: HubFile
         var terms = HubFileTerms(path: hub.state, handleKey: key)
         let (changes, batches) = (metrics.changes.series([hub.name]), metrics.batches.series([hub.name]))

@@ -1,5 +1,6 @@
 import Basics
 import Crypto
+import EventLoop
 import HTTPServing
 import HubAuth
 import HubServer
@@ -49,7 +50,7 @@ final class OwnHub: Sendable {
         }
         var file: PushRecordFile?
         if let path = hub.recordFile {
-            guard HubsConfiguration.folded(path) != HubsConfiguration.folded(hub.state) else {
+            guard configuration.user(ofRecord: path, besides: hub) == nil else {
                 throw .unusableHub(name: name, reason: "the record of pushes needs a file of its own")
             }
             do throws(PushRecordFile.Unopened) {
@@ -73,19 +74,30 @@ final class OwnHub: Sendable {
     }
 
     /// Sends what waits, and what comes.
-    func start() { dispatcher.start() }
+    func start() throws(HubHostError) {
+        guard !dispatcher.start() else { return }
+        throw .unusableHub(name: name, reason: "the system has no thread left for what it sends")
+    }
 
-    /// Lets pushes in flight end, no longer than a limit, and lets go of the store.
-    func stop(within limit: Duration) {
-        dispatcher.stop(within: limit)
+    /// Begins no push any more, and returns at once.
+    func beginStop() { dispatcher.beginStop() }
+
+    /// Lets pushes in flight end, no longer than until a time, and lets go of the store.
+    func stop(until end: MonotonicTime) {
+        dispatcher.stop(until: end)
         parts.close()
     }
 
     /// Takes other terms. Calls that have begun end by the former ones.
+    ///
+    /// - Throws: The reason for which policies, tier and links stay. Times are taken all the same.
     func take(_ hub: HubsConfiguration.Hub, of configuration: HubsConfiguration) throws(RefusedCall) {
-        server.take(try Self.terms(of: hub, in: configuration, over: parts))
         dispatcher.take(Self.dispatchTerms(of: hub))
+        server.take(try Self.terms(of: hub, in: configuration, over: parts))
     }
+
+    /// The times and limits by which it sends.
+    var dispatchTerms: DispatchTerms { dispatcher.terms }
 
     /// The first policy with its key, for connection strings.
     var policy: HubPolicy? { server.terms.policies.first }
@@ -129,10 +141,11 @@ final class OwnHub: Sendable {
 
     /// Looks at the store, for metrics and the log.
     ///
-    /// - Returns: The reason for which nothing can be written, or nil.
-    func refresh() -> String? {
+    /// - Returns: The reason for which nothing can be written, or nil, and whether it can be read.
+    func refresh() -> (problem: String?, canRead: Bool) {
         let (metrics, log) = (surroundings.metrics, surroundings.log)
-        if let counts = try? parts.counts() {
+        let counts = try? parts.counts()
+        if let counts {
             metrics.devices.series([name]).set(Double(counts.devices))
             metrics.registrations.series([name]).set(Double(counts.registrations))
         }
@@ -149,7 +162,7 @@ final class OwnHub: Sendable {
         } else if problem == nil, former != nil {
             log.info(.hubFile, "the file of a hub can be written again", [.hub: .string(name)])
         }
-        return problem
+        return (problem, counts != nil)
     }
 
     /// The hub for the status.

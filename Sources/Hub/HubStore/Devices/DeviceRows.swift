@@ -29,8 +29,11 @@ struct DeviceRows {
     /// The place of a device's row.
     static func place(of id: Int64) throws(RefusedCall) -> DevicePlace {
         guard let code = Int(exactly: id >> numberBits), platforms.indices.contains(code) else { throw .unreadable }
-        return DevicePlace(platform: platforms[code], number: id & (numberEnd - 1))
+        return DevicePlace(platform: platforms[code], number: number(of: id))
     }
+
+    /// The number of a device's row.
+    static func number(of id: Int64) -> DeviceNumber { id & (numberEnd - 1) }
 
     /// The row of a device that is there.
     func id(of device: DeviceKey) throws(RefusedCall) -> Int64? {

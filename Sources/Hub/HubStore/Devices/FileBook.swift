@@ -3,6 +3,8 @@ package import HubServer
 /// The devices of a hub's file within one reading or change.
 package final class FileBook: DeviceBook {
     private static let maximumPageSize = 1 << 20
+    /// Rows whose numbers a check has in memory.
+    private static let checkedCount = 1000
 
     private let connection: HubConnection
     private var devices: DeviceRows
@@ -56,6 +58,11 @@ package final class FileBook: DeviceBook {
         return found
     }
 
+    package func registrationCount(of device: DeviceKey) throws(RefusedCall) -> Int {
+        guard let id = try devices.id(of: device) else { return 0 }
+        return try registrations.sequences(of: id).count
+    }
+
     package func page(
         of list: RegistrationList, from cursor: Int, limit: Int
     ) throws(RefusedCall) -> (page: [Registration], next: Int?) {
@@ -84,6 +91,18 @@ package final class FileBook: DeviceBook {
         return try installations.installation(of: row, id: id, channel: channel)
     }
 
+    package func installationIDs(behind id: String?, limit: Int) throws(RefusedCall) -> [String] {
+        try installations.ids(behind: id ?? "", limit: limit)
+    }
+
+    package func expiredInstallationIDs(at time: Int64, limit: Int) throws(RefusedCall) -> [String] {
+        try installations.expiredIDs(at: time, limit: limit)
+    }
+
+    package func expiredRegistrationIDs(at time: Int64, limit: Int) throws(RefusedCall) -> [String] {
+        try registrations.expiredIDs(at: time, limit: limit)
+    }
+
     package func write(_ installation: StoredInstallation, as registrations: [Registration]) throws(RefusedCall) {
         try removeInstallation(installation.id)
         var (sequences, holder): ([Int64], Int64?) = ([], nil)
@@ -98,11 +117,14 @@ package final class FileBook: DeviceBook {
 
     package func removeInstallation(_ id: String) throws(RefusedCall) {
         guard let row = try installations.row(of: id) else { return }
+        // All is read before anything is removed.
+        var former: [StoredRegistration] = []
+        for sequence in row.registrations {
+            if let stored = try registrations.registration(at: sequence) { former.append(stored) }
+        }
         try installations.remove(id)
         try count { $0.counts.installations -= 1 }
-        for sequence in row.registrations {
-            if let stored = try registrations.registration(at: sequence) { try remove(stored) }
-        }
+        for stored in former { try remove(stored) }
     }
 
     package func markExpired(installation id: String) throws(RefusedCall) { try installations.markExpired(id) }
@@ -114,10 +136,32 @@ package final class FileBook: DeviceBook {
 
     package func devices(
         of audience: DeviceAudience, after place: DevicePlace?, limit: Int
-    ) throws(RefusedCall) -> [AudienceDevice] {
+    ) throws(RefusedCall) -> AudiencePage {
         try tags.removeLeaving()
         return try AudienceSearch(for: audience, tags: &tags, on: connection)
             .devices(after: place, limit: limit, rows: &registrations)
+    }
+
+    /// The numbers of registrations and installations that cannot be read.
+    package func countUnreadable() throws(RefusedCall) -> (registrations: Int, installations: Int) {
+        var (count, installationCount) = (0, 0)
+        var sequences = try registrations.sequences(from: .min, limit: Self.checkedCount)
+        while let last = sequences.last {
+            for sequence in sequences {
+                do throws(RefusedCall) { _ = try registration(at: sequence) } catch { count += 1 }
+                guard connection.failure == nil else { throw .unreadable }
+            }
+            sequences = last < .max ? try registrations.sequences(from: last + 1, limit: Self.checkedCount) : []
+        }
+        var ids = try installationIDs(behind: nil, limit: Self.checkedCount)
+        while let last = ids.last {
+            for id in ids {
+                do throws(RefusedCall) { _ = try installation(id) } catch { installationCount += 1 }
+                guard connection.failure == nil else { throw .unreadable }
+            }
+            ids = try installationIDs(behind: last, limit: Self.checkedCount)
+        }
+        return (count, installationCount)
     }
 
     /// The registration of a sequence number that was found.

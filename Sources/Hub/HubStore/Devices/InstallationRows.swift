@@ -33,6 +33,22 @@ struct InstallationRows {
         }
     }
 
+    /// The ids behind one, ascending.
+    func ids(behind id: String, limit: Int) throws(RefusedCall) -> [String] {
+        try connection.rows(
+            "SELECT id FROM installation WHERE id > ? ORDER BY id LIMIT ?",
+            with: [.bytes(Array(id.utf8)), .number(Int64(limit))]
+        ) { (row) throws(RefusedCall) in String(decoding: try row.blob(0), as: UTF8.self) }
+    }
+
+    /// The ids of those that have expired by a time, the first to expire first.
+    func expiredIDs(at time: Int64, limit: Int) throws(RefusedCall) -> [String] {
+        try connection.rows(
+            "SELECT id FROM installation WHERE expires_at <= ? ORDER BY expires_at LIMIT ?",
+            with: [.number(time), .number(Int64(limit))]
+        ) { (row) throws(RefusedCall) in String(decoding: try row.blob(0), as: UTF8.self) }
+    }
+
     /// The installation of a row.
     mutating func installation(of row: Row, id: String, channel: String?) throws(RefusedCall) -> StoredInstallation {
         var installation = try PackedInstallation.installation(of: row.document, id: id, channel: channel, bodies: &bodies)
@@ -47,11 +63,13 @@ struct InstallationRows {
         packed.append(registrations) { $0.append(Int($1)) }
         try connection.run(
             """
-            INSERT INTO installation (id, is_expired, document, registrations, channel_holder) VALUES (?, ?, ?, ?, ?)
+            INSERT INTO installation (id, is_expired, document, registrations, channel_holder, expires_at)
+            VALUES (?, ?, ?, ?, ?, ?)
             """,
             with: [
                 .bytes(Array(installation.id.utf8)), .number(installation.isChannelExpired ? 1 : 0),
                 .bytes(try connection.seal.sealed(document)), .bytes(packed.bytes), .number(channelHolder),
+                .number(installation.expiry),
             ])
     }
 

@@ -3,8 +3,19 @@ import SQLite
 
 /// A set of registrations that is looked through in ascending order, a row at a time.
 protocol PostingSet: AnyObject {
-    /// The first of the set at a place or behind it. Places never go back.
+    /// The first of the set at a place or behind it, within the window. Places never go back.
     func first(from place: Posting) throws(RefusedCall) -> Posting?
+
+    /// A place before which the set has none from a place on, wherever the window ends. Nil if it has none behind it.
+    func bound(from place: Posting) throws(RefusedCall) -> Posting?
+}
+
+/// The devices that sets are looked through for at a time. Sets that have nothing in common would be looked through to their ends else.
+final class PostingWindow {
+    /// The row of the first device behind it.
+    var end: Int64 = 0
+    /// Rows that were looked at, in all windows.
+    fileprivate(set) var lookedAtCount = 0
 }
 
 /// The registrations of a tag, or all.
@@ -16,12 +27,15 @@ final class StoredPostings: PostingSet {
     private let statement: Statement
     private let tag: Int64?
     private let end: Int64
+    private let window: PostingWindow
     private var current: Posting?
     private var (isOpen, isAtEnd) = (false, false)
 
     /// The registrations whose devices' rows are below `end`: those of a tag, or all of them.
-    init(of tag: Int64?, before end: Int64, on connection: HubConnection) throws(RefusedCall) {
-        (self.connection, self.tag, self.end) = (connection, tag, end)
+    init(
+        of tag: Int64?, before end: Int64, in window: PostingWindow, on connection: HubConnection
+    ) throws(RefusedCall) {
+        (self.connection, self.tag, self.end, self.window) = (connection, tag, end, window)
         // A statement of its own: an expression goes through several tags at once.
         statement = try connection.storing { () throws(SQLiteError) in
             try connection.database.prepare(tag == nil ? Self.everySQL : Self.taggedSQL)
@@ -36,6 +50,11 @@ final class StoredPostings: PostingSet {
         """
 
     func first(from place: Posting) throws(RefusedCall) -> Posting? {
+        guard let found = try bound(from: place), found.device < window.end else { return nil }
+        return found
+    }
+
+    func bound(from place: Posting) throws(RefusedCall) -> Posting? {
         if let current, current >= place { return current }
         guard !isAtEnd else { return nil }
         return try connection.storing { () throws(SQLiteError) in
@@ -59,6 +78,7 @@ final class StoredPostings: PostingSet {
     }
 
     private func step() throws(SQLiteError) {
+        window.lookedAtCount += 1
         if try statement.step(), let device = statement.integer(0), let sequence = statement.integer(1) {
             current = Posting(device: device, sequence: sequence)
         } else {
@@ -74,12 +94,22 @@ final class PostingUnion: PostingSet {
     init(of sets: [any PostingSet]) { self.sets = sets }
 
     func first(from place: Posting) throws(RefusedCall) -> Posting? {
-        var first: Posting?
+        try least { (set) throws(RefusedCall) in try set.first(from: place) }
+    }
+
+    func bound(from place: Posting) throws(RefusedCall) -> Posting? {
+        try least { (set) throws(RefusedCall) in try set.bound(from: place) }
+    }
+
+    private func least(
+        of look: (any PostingSet) throws(RefusedCall) -> Posting?
+    ) throws(RefusedCall) -> Posting? {
+        var least: Posting?
         for set in sets {
-            guard let found = try set.first(from: place) else { continue }
-            first = first.map { min($0, found) } ?? found
+            guard let found = try look(set) else { continue }
+            least = least.map { min($0, found) } ?? found
         }
-        return first
+        return least
     }
 }
 
@@ -100,6 +130,15 @@ final class PostingIntersection: PostingSet {
             candidate = common.next
         }
         return nil
+    }
+
+    func bound(from place: Posting) throws(RefusedCall) -> Posting? {
+        var bound = place
+        for set in sets {
+            guard let found = try set.bound(from: bound) else { return nil }
+            bound = found
+        }
+        return bound
     }
 
     /// The first that all sets have. The one that is farthest leads the others.

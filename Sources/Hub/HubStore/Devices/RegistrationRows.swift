@@ -5,6 +5,8 @@ import SQLite
 struct StoredRegistration {
     let registration: Registration
     let posting: Posting
+    /// The bytes of its row.
+    let byteCount: Int
 
     /// The tags of its postings.
     var tags: Set<[UInt8]> { registration.postedTags }
@@ -55,6 +57,14 @@ struct RegistrationRows {
         ) { (row) throws(RefusedCall) in try row.number(0) }
     }
 
+    /// The ids of those that have expired by a time, the first to expire first.
+    func expiredIDs(at time: Int64, limit: Int) throws(RefusedCall) -> [String] {
+        try connection.rows(
+            "SELECT id FROM registration WHERE expires_at <= ? ORDER BY expires_at LIMIT ?",
+            with: [.number(time), .number(Int64(limit))]
+        ) { (row) throws(RefusedCall) in RegistrationID.text(of: try row.blob(0)) }.compactMap { $0 }
+    }
+
     /// Adds the row of a registration.
     func add(_ registration: Registration, at posting: Posting, deviceHandle: String) throws(RefusedCall) {
         let packed = PackedRegistration(registration, deviceHandle: deviceHandle)
@@ -100,8 +110,9 @@ struct RegistrationRows {
         (registration.writtenAt, registration.expiresAt) = (try row.number(4), row.integer(5))
         var secret: [UInt8]?
         if let sealed = row.bytes(7) { secret = try seal.opened(sealed) }
-        try PackedRegistration(content: try row.blob(6), secret: secret)
-            .unpack(into: &registration, hasTemplate: posting.hasTemplate, bodies: &bodies)
-        return StoredRegistration(registration: registration, posting: posting)
+        let packed = PackedRegistration(content: try row.blob(6), secret: secret)
+        try packed.unpack(into: &registration, hasTemplate: posting.hasTemplate, bodies: &bodies)
+        let byteCount = packed.content.count + (secret?.count ?? 0) + handle.utf8.count
+        return StoredRegistration(registration: registration, posting: posting, byteCount: byteCount)
     }
 }

@@ -48,7 +48,7 @@ package final class HubFile: Sendable {
         writer = try HubWriter(try opening.writer(cacheByteCount: half), lock: lock, terms: terms)
         readers = try HubReaders(opening, count: max(1, terms.readerCount), cacheByteCount: half)
         (path, isSealed) = (lock.path, opening.seal.isSealing)
-        writer.start()
+        guard writer.start() else { throw .unusable(path: path, reason: "the system has no thread left for it") }
     }
 
     deinit { writer.close() }

@@ -42,8 +42,8 @@ final class HubWriter: Sendable {
     /// The reason for which the last changes are not kept, or nil if they are.
     var problem: String? { queue.problem }
 
-    /// Starts the thread, which holds `self` until the end.
-    func start() {
+    /// Starts the thread, which holds `self` until the end. Returns false where the system has none left.
+    func start() -> Bool {
         thread.start(named: "pushfan-store") { [self] in
             var logLimit = Self.logLimit
             while let duty = queue.nextDuty() {

@@ -125,6 +125,8 @@ package final class FileJournal: MessageJournal {
         }
     }
 
+    package func oldestDue() throws(RefusedCall) -> Int64? { try nextDue(after: .min) }
+
     package func unfinishedCount() throws(RefusedCall) -> Int {
         try file.read { (connection) throws(RefusedCall) in
             let count = try connection.row(

@@ -99,7 +99,8 @@ struct MessageRows {
             }
             return JournaledMessage(
                 number: number, notification: notification, acceptedAt: try row.number(5), due: try row.number(6),
-                deadline: try row.number(7), end: row.integer(8), place: place)
+                deadline: try row.number(7), end: row.integer(8), place: place,
+                counts: place == nil ? OutcomeCounts() : try counts(of: number))
         }
     }
 

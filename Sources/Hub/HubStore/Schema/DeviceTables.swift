@@ -10,12 +10,14 @@ enum DeviceTables {
             sequence INTEGER PRIMARY KEY, id BLOB NOT NULL UNIQUE, device INTEGER NOT NULL, etag INTEGER NOT NULL,
             written_at INTEGER NOT NULL, expires_at INTEGER, content BLOB NOT NULL, sealed BLOB);
         CREATE INDEX registration_device ON registration (device);
+        CREATE INDEX registration_expiry ON registration (expires_at) WHERE expires_at IS NOT NULL;
         CREATE TABLE tag (name BLOB PRIMARY KEY, id INTEGER NOT NULL) WITHOUT ROWID;
         CREATE TABLE tagged (
             tag INTEGER, device INTEGER, registration INTEGER, PRIMARY KEY (tag, device, registration)) WITHOUT ROWID;
         CREATE TABLE installation (
             number INTEGER PRIMARY KEY, id BLOB NOT NULL UNIQUE, is_expired INTEGER NOT NULL, document BLOB NOT NULL,
-            registrations BLOB NOT NULL, channel_holder INTEGER);
+            registrations BLOB NOT NULL, channel_holder INTEGER, expires_at INTEGER);
+        CREATE INDEX installation_expiry ON installation (expires_at) WHERE expires_at IS NOT NULL;
         CREATE TABLE device_tally (
             row INTEGER PRIMARY KEY, next_device INTEGER NOT NULL, next_sequence INTEGER NOT NULL, next_tag INTEGER NOT NULL,
             device_count INTEGER NOT NULL, registration_count INTEGER NOT NULL, installation_count INTEGER NOT NULL);

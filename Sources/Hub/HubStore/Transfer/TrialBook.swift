@@ -13,6 +13,10 @@ package final class TrialBook: DeviceBook {
         try book.registrations(of: device)
     }
 
+    package func registrationCount(of device: DeviceKey) throws(RefusedCall) -> Int {
+        try book.registrationCount(of: device)
+    }
+
     package func page(
         of list: RegistrationList, from cursor: Int, limit: Int
     ) throws(RefusedCall) -> (page: [Registration], next: Int?) {
@@ -21,11 +25,23 @@ package final class TrialBook: DeviceBook {
 
     package func installation(_ id: String) throws(RefusedCall) -> StoredInstallation? { try book.installation(id) }
 
+    package func installationIDs(behind id: String?, limit: Int) throws(RefusedCall) -> [String] {
+        try book.installationIDs(behind: id, limit: limit)
+    }
+
+    package func expiredInstallationIDs(at time: Int64, limit: Int) throws(RefusedCall) -> [String] {
+        try book.expiredInstallationIDs(at: time, limit: limit)
+    }
+
+    package func expiredRegistrationIDs(at time: Int64, limit: Int) throws(RefusedCall) -> [String] {
+        try book.expiredRegistrationIDs(at: time, limit: limit)
+    }
+
     package func end() throws(RefusedCall) -> DeviceNumber { try book.end() }
 
     package func devices(
         of audience: DeviceAudience, after place: DevicePlace?, limit: Int
-    ) throws(RefusedCall) -> [AudienceDevice] {
+    ) throws(RefusedCall) -> AudiencePage {
         try book.devices(of: audience, after: place, limit: limit)
     }
 

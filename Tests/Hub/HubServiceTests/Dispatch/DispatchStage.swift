@@ -54,6 +54,8 @@ final class DispatchStage {
     static let start: Int64 = 1_767_225_600_000
 
     let devices = MemoryDevices()
+    /// The devices as the walker sees them.
+    let failingDevices: FailingDevices
     let journal: MemoryJournal
     let service: ScriptedService
     var terms = DispatchTerms()
@@ -66,12 +68,14 @@ final class DispatchStage {
 
     init(_ service: ScriptedService = ScriptedService()) {
         self.service = service
+        failingDevices = FailingDevices(devices)
         journal = MemoryJournal(devices: devices)
-        walker = Self.walker(journal, devices: devices, service: service, inbox: inbox, seen: seen)
+        walker = Self.walker(journal, devices: failingDevices, service: service, inbox: inbox, seen: seen)
     }
 
     private static func walker(
-        _ journal: MemoryJournal, devices: MemoryDevices, service: ScriptedService, inbox: WalkerInbox, seen: Box<[DispatchEvent]>
+        _ journal: MemoryJournal, devices: any DeviceStore, service: ScriptedService, inbox: WalkerInbox,
+        seen: Box<[DispatchEvent]>
     ) -> Walker {
         let services = Dictionary(uniqueKeysWithValues: HubPlatform.allCases.map { ($0, service as any PushService) })
         return Walker(journal: journal, devices: devices, services: services, inbox: inbox) { event in
@@ -84,7 +88,7 @@ final class DispatchStage {
     /// Another process begins with the same journal and devices.
     func restart() {
         inbox = WalkerInbox()
-        walker = Self.walker(journal, devices: devices, service: service, inbox: inbox, seen: seen)
+        walker = Self.walker(journal, devices: failingDevices, service: service, inbox: inbox, seen: seen)
     }
 
     /// Both clocks go on.
@@ -142,12 +146,13 @@ final class DispatchStage {
             return Dictionary(uniqueKeysWithValues: found)
         }
         let found = try devices.read { (book) throws(RefusedCall) in try book.devices(of: audience, after: nil, limit: .max) }
-        return Dictionary(uniqueKeysWithValues: found.map { ($0.registrations[0].handle, $0.place) })
+        return Dictionary(uniqueKeysWithValues: found.devices.map { ($0.registrations[0].handle, $0.place) })
     }
 
     /// Accepts a notification, and wakes the walker.
     func accept(_ notification: Notification, due: Int64? = nil, lifetime: Int64 = 86_400_000) throws {
         try journal.add(notification, of: .sample(at: wall), due: due, deadline: (due ?? wall) + lifetime)
+        if due == nil { inbox.waitingCount.add(1, ordering: .relaxed) }
         inbox.add { content in
             if let due { content.due = min(content.due ?? due, due) } else { content.hasNews = true }
         }

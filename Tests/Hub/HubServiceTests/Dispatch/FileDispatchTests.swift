@@ -1,4 +1,6 @@
+import Basics
 import Dispatch
+import EventLoop
 import Foundation
 import HubStore
 import Synchronization
@@ -73,7 +75,7 @@ struct FileDispatchTests {
             let dispatcher = dispatcher(file)
             dispatcher.start()
             #expect(service.signal.wait(timeout: .now() + 60) == .success)
-            dispatcher.stop(within: .zero)
+            dispatcher.stop(until: .now())
             file.close()
             file = try opened()
             if try FileJournal(file).unfinishedCount() == 0 { break }
@@ -82,7 +84,7 @@ struct FileDispatchTests {
         let last = dispatcher(file)
         last.start()
         if try FileJournal(file).unfinishedCount() > 0 { #expect(service.ended.wait(timeout: .now() + 60) == .success) }
-        last.stop(within: .seconds(60))
+        last.stop(until: .now().advanced(by: .seconds(60)))
         let telemetry = try #require(try FileJournal(file).telemetry(of: "m1", now: start))
         #expect(telemetry.shown.state == "Completed")
         #expect(telemetry.shown.counts.entries.map { "\($0.name) \($0.count)" } == ["Success \(count)"])

@@ -1,4 +1,6 @@
+import Basics
 import Dispatch
+import EventLoop
 import HTTPServing
 import Synchronization
 import Testing
@@ -63,7 +65,7 @@ struct HubDispatcherTests {
         #expect(witness.waitForEnd())
         _ = try dispatcher.accept(.sample("b"), of: .sample(at: start), due: nil)
         #expect(witness.waitForEnd())
-        dispatcher.stop(within: .seconds(60))
+        dispatcher.stop(until: .now().advanced(by: .seconds(60)))
         _ = try dispatcher.accept(.sample("c"), of: .sample(at: start), due: nil)
         #expect(service.pushes.map(\.message.id) == ["a", "b"])
         #expect(journal.entry("b")?.counts == ["Success": 3])
@@ -111,7 +113,7 @@ struct HubDispatcherTests {
         dispatcher.start()
         _ = try dispatcher.accept(.sample("a"), of: .sample(at: start), due: nil)
         #expect(witness.waitForBeginning())
-        dispatcher.stop(within: .milliseconds(20))
+        dispatcher.stop(until: .now().advanced(by: .milliseconds(20)))
         #expect(journal.entry("a")?.steps.isEmpty == true)
     }
 
@@ -121,7 +123,7 @@ struct HubDispatcherTests {
         dispatcher.start()
         _ = try dispatcher.accept(.sample("a"), of: .sample(at: start), due: nil)
         #expect(witness.waitForEnd())
-        dispatcher.stop(within: .seconds(60))
+        dispatcher.stop(until: .now().advanced(by: .seconds(60)))
         #expect(journal.entry("a")?.counts == ["InvalidCredentials": 3])
     }
 

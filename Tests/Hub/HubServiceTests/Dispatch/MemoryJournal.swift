@@ -15,6 +15,10 @@ final class MemoryJournal: MessageJournal {
         var isCanceled = false
 
         var ending: WalkStep.Ending? { steps.last?.ending }
+        /// The outcomes of all steps.
+        var outcomes: OutcomeCounts {
+            steps.flatMap(\.counts.entries).reduce(into: OutcomeCounts()) { $0.add($1.name, on: $1.platform, count: $1.count) }
+        }
         /// The number of devices by outcome, of all platforms.
         var counts: [String: Int] {
             steps.flatMap(\.counts.entries).reduce(into: [:]) { $0[$1.name, default: 0] += $1.count }
@@ -118,7 +122,8 @@ final class MemoryJournal: MessageJournal {
                 if entry.end == nil { state.entries[number]?.end = end }
                 return JournaledMessage(
                     number: number, notification: entry.notification, acceptedAt: entry.acceptedAt,
-                    due: entry.due ?? entry.acceptedAt, deadline: entry.deadline, end: entry.end ?? end, place: entry.place)
+                    due: entry.due ?? entry.acceptedAt, deadline: entry.deadline, end: entry.end ?? end, place: entry.place,
+                    counts: entry.outcomes)
             }
         }
     }
@@ -152,6 +157,11 @@ final class MemoryJournal: MessageJournal {
             for number in old.prefix(2) { state.entries[number] = nil }
             return min(2, old.count)
         }
+    }
+
+    func oldestDue() throws(RefusedCall) -> Int64? {
+        try check()
+        return entries.values.filter { $0.ending == nil && !$0.isCanceled }.map { $0.due ?? $0.acceptedAt }.min()
     }
 
     func unfinishedCount() -> Int { entries.values.count { $0.ending == nil && !$0.isCanceled && $0.due == nil } }

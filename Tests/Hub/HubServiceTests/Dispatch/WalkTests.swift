@@ -9,9 +9,12 @@ struct WalkTests {
     private let stage = DispatchStage()
     private let now = DispatchStage.start
 
-    private func message(_ notification: Notification, place: DevicePlace? = nil) -> JournaledMessage {
-        JournaledMessage(
-            number: 5, notification: notification, acceptedAt: now, due: now, deadline: now + 1000, end: nil, place: place)
+    private func message(_ notification: Notification, place: DevicePlace? = nil, counted: String? = nil) -> JournaledMessage {
+        var counts = OutcomeCounts()
+        if let counted { counts.add(counted, on: .fcmv1) }
+        return JournaledMessage(
+            number: 5, notification: notification, acceptedAt: now, due: now, deadline: now + 1000, end: nil, place: place,
+            counts: counts)
     }
 
     private func page(of walk: Walk, limit: Int) throws -> WalkPage {
@@ -22,7 +25,7 @@ struct WalkTests {
         let found = try stage.devices.read { (book) throws(RefusedCall) in
             try book.devices(of: audience, after: walk.cursor, limit: limit)
         }
-        return WalkPage(found, limit: limit, of: notification)
+        return WalkPage(found, of: audience, of: notification)
     }
 
     private func successes(_ count: Int) -> [PushOutcome] { [PushOutcome](repeating: .success, count: count) }
@@ -87,21 +90,60 @@ struct WalkTests {
     }
 
     @Test(
-        "ends without target only if no device was there",
+        "ends without target only if no device was there, and abandoned only if a device was left over",
         arguments: [
-            (devices: 0, place: Int64?.none, isOver: false, ending: WalkStep.Ending.noTarget),
-            (devices: 0, place: nil, isOver: true, ending: .noTarget),
-            (devices: 2, place: nil, isOver: false, ending: .completed),
-            (devices: 2, place: 2, isOver: false, ending: .completed),
-            (devices: 2, place: 2, isOver: true, ending: .abandoned),
+            (devices: 0, place: Int64?.none, counted: String?.none, isOver: false, ending: WalkStep.Ending.noTarget),
+            (devices: 0, place: nil, counted: nil, isOver: true, ending: .noTarget),
+            (devices: 0, place: 7, counted: nil, isOver: false, ending: .noTarget),
+            (devices: 2, place: nil, counted: nil, isOver: false, ending: .completed),
+            (devices: 2, place: 2, counted: "Success", isOver: false, ending: .completed),
+            (devices: 2, place: 2, counted: "Success", isOver: true, ending: .completed),
+            (devices: 2, place: 1, counted: "Success", isOver: true, ending: .abandoned),
+            (devices: 2, place: 2, counted: "AbandonedNotificationMessages", isOver: true, ending: .abandoned),
         ])
-    func endings(devices: Int, place: Int64?, isOver: Bool, ending: WalkStep.Ending) throws {
+    func endings(devices: Int, place: Int64?, counted: String?, isOver: Bool, ending: WalkStep.Ending) throws {
         try stage.register(devices)
         let kept = place.map { DevicePlace(platform: .fcmv1, number: $0) }
-        var walk = Walk(message(try .sample("a"), place: kept))
+        var walk = Walk(message(try .sample("a"), place: kept, counted: counted))
         let (number, page) = walk.take(try page(of: walk, limit: 9), at: now, isOver: isOver)
         walk.settle(page.deliveries, of: number, as: successes(page.deliveries.count), at: now)
         #expect(walk.nextStep(at: now)?.ending == ending)
+    }
+
+    @Test(
+        "counts registrations that cannot be read as not known, on the platform of their page",
+        arguments: [
+            (meant: HubPlatform.apple, next: HubPlatform?.none, counted: HubPlatform.apple), (nil, .gcm, .gcm),
+        ] as [(HubPlatform?, HubPlatform?, HubPlatform)])
+    func unreadableRegistrations(meant: HubPlatform?, next: HubPlatform?, counted: HubPlatform) throws {
+        let notification = try Notification.sample("a")
+        let audience = DeviceAudience(expression: nil, platform: meant, now: now)
+        let place = next.map { DevicePlace(platform: $0, number: 9) }
+        var walk = Walk(message(notification))
+        let found = AudiencePage(devices: [], next: place, unreadableCount: 2)
+        _ = walk.take(WalkPage(found, of: audience, of: notification), at: now, isOver: false)
+        let step = try walk.step(at: now)
+        #expect(step.counts.entries == [.init(platform: counted, name: "UnknownError", count: 2)])
+        #expect(step.place == place)
+        #expect(step.ending == (next == nil ? .completed : nil))
+        #expect(walk.isUnread == (next != nil))
+    }
+
+    @Test("goes on behind a page without devices")
+    func emptyPage() throws {
+        let notification = try Notification.sample("a")
+        let audience = DeviceAudience(expression: nil, platform: .fcmv1, now: now)
+        let place = DevicePlace(platform: .fcmv1, number: 9)
+        var walk = Walk(message(notification))
+        for next in [place, nil] {
+            _ = walk.take(
+                WalkPage(AudiencePage(devices: [], next: next), of: audience, of: notification), at: now, isOver: false)
+            #expect(walk.cursor == place)
+            let step = try walk.step(at: now)
+            #expect(step.place == next)
+            #expect(step.ending == (next == nil ? .noTarget : nil))
+            walk.noteKept()
+        }
     }
 
     @Test("names a device that is gone once, with the time since when")

@@ -175,6 +175,68 @@ struct WalkerTests {
         #expect(answering.service.pushes.isEmpty)
     }
 
+    @Test("ends a notification at its deadline, whatever the devices say", arguments: [false, true])
+    func unreadableDevices(hasBegun: Bool) throws {
+        answering.terms.pageSize = 4
+        try answering.register(10)
+        try answering.accept(try .sample("a"), lifetime: 60_000)
+        if hasBegun { answering.turn() }
+        answering.failingDevices.fail(true)
+        for _ in 0..<5 {
+            answering.settle()
+            answering.advance(.seconds(6))
+        }
+        #expect(answering.journal.entry("a")?.ending == nil)
+        answering.advance(.seconds(60))
+        answering.settle()
+        #expect(answering.journal.entry("a")?.ending == .abandoned)
+        #expect(answering.journal.entry("a")?.counts == (hasBegun ? ["Success": 4] : [:]))
+        #expect(answering.walker.isIdle)
+        answering.failingDevices.fail(false)
+        try answering.accept(try .sample("b"))
+        answering.settle()
+        #expect(answering.journal.entry("b")?.counts == ["Success": 10])
+    }
+
+    @Test("sends one to a few devices at once while as many to many as may be are on their way, and ends all")
+    func placesForBeginners() throws {
+        (waiting.terms.messageCount, waiting.terms.pageSize, waiting.terms.pagesPerMessage) = (8, 1, 1)
+        try waiting.register(20)
+        for number in 0..<12 { try waiting.accept(try .sample("many-\(number)")) }
+        waiting.settle()
+        for _ in 0..<4 { endOpenPushes() }
+        try waiting.accept(try .sample("one", to: .handles(["x"])))
+        waiting.settle()
+        #expect(waiting.service.openPushes.contains { $0.message.id == "one" })
+        #expect(waiting.journal.entries.values.allSatisfy { $0.ending == nil })
+        for _ in 0..<100 { endOpenPushes() }
+        for (_, entry) in waiting.journal.entries {
+            #expect(entry.counts == ["Success": entry.notification.id == "one" ? 1 : 20])
+            #expect(entry.ending == .completed)
+        }
+    }
+
+    /// Gives every push that waits its outcome.
+    private func endOpenPushes() {
+        for _ in waiting.service.openPushes { waiting.service.takeOpen()?.end() }
+        waiting.settle()
+    }
+
+    @Test("begins no page once it is to end, and keeps what was in flight")
+    func ending() throws {
+        (waiting.terms.pageSize, waiting.terms.pagesPerMessage) = (1, 1)
+        try waiting.register(3)
+        try waiting.accept(try .sample("a"))
+        waiting.settle()
+        waiting.inbox.add { $0.isEnding = true }
+        waiting.service.takeOpen()?.end()
+        try waiting.accept(try .sample("b"))
+        for _ in 0..<5 { waiting.turn() }
+        #expect(waiting.journal.entry("a")?.counts == ["Success": 1])
+        #expect(waiting.service.handles == ["fcmv1-0"])
+        #expect(waiting.walker.isIdle)
+    }
+
     @Test("sends a scheduled notification at its time, and one taken back not at all")
     func schedule() throws {
         try answering.register(1)
@@ -236,5 +298,21 @@ struct WalkerTests {
         waiting.advance(.seconds(1))
         waiting.settle()
         #expect(waiting.events.last == .waiting(count: 0, oldest: .zero))
+    }
+
+    @Test("counts those that wait for a journal that cannot be read")
+    func waitingForJournal() throws {
+        try waiting.register(1)
+        waiting.settle()
+        try waiting.accept(try .sample("a"))
+        waiting.journal.fail(true)
+        for _ in 0..<3 {
+            waiting.settle()
+            waiting.advance(.seconds(5))
+        }
+        waiting.settle()
+        let counts = waiting.events.filter { if case .waiting = $0 { true } else { false } }
+        #expect(counts.last == .waiting(count: 1, oldest: .seconds(10)))
+        #expect(waiting.events.contains(.failed("The disk is full")))
     }
 }

@@ -37,7 +37,19 @@ struct ChosenHub {
         }
     }
 
-    /// Makes sure that there is a file: a hub's is made by the hub alone.
+    /// Makes the file, which is not there yet, for this process alone.
+    func make() throws(CommandFailure) -> HubFile {
+        guard access(path, F_OK) != 0 else {
+            throw CommandFailure(
+                .configuration, "the hub's file \(Sanitised.quoted(path)) is there already",
+                hint: "leave out --new to import into it")
+        }
+        do throws(HubFileError) { return try HubFile(HubFileTerms(path: path, handleKey: handleKey)) } catch {
+            throw CommandFailure(error)
+        }
+    }
+
+    /// Makes sure that there is a file: a hub's is made by the hub, and by an import with `--new`.
     func checkExistence() throws(CommandFailure) {
         guard access(path, F_OK) == 0 else {
             let reason = String(cString: strerror(errno))

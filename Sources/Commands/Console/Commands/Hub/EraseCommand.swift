@@ -24,6 +24,9 @@ enum EraseCommand {
             "file": hub.path, "installations": removal.installationCount, "registrations": removal.registrationCount,
         ])
         try invocation.out(table)
+        if removal.unreadableCount > 0 {
+            invocation.streams.note("\(removal.unreadableCount) installations cannot be read; whose they are is not known")
+        }
         let isFound = removal.installationCount + removal.registrationCount > 0
         if !isFound { invocation.streams.note("the user has no device in it") }
         return isFound ? .done : .nothingMatched

@@ -88,7 +88,9 @@ package enum HubArguments {
         configuration.probes = try address("probes", in: arguments)
         configuration.tls = try tls(arguments)
         configuration.threadCount = try arguments.integer("threads", in: 1...64) ?? configuration.threadCount
+        configuration.opensDevices = true
         configuration.files = settings.hubKeyFiles
+        if let tls = configuration.tls { configuration.files += [tls.certificateFile, tls.keyFile] }
         return configuration
     }
 

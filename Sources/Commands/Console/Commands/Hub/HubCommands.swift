@@ -27,6 +27,7 @@ extension Command {
         maximumOperands: 1,
         examples: [
             "pushfan hub import registrations.txt --dry-run", "gunzip -c registrations.gz | pushfan hub import -",
+            "pushfan hub import registrations.txt --new --state new.db --handle-key-file new.key",
             "pushfan hub import gone.txt --delete --hub north --hubs-file /etc/pushfan/hub.yaml -o json",
         ],
         groups: [
@@ -35,6 +36,7 @@ extension Command {
                 "Import", Flag("create", nil, "Make a registration of each line; the default"),
                 Flag("update", nil, "Change the registration with the id of each line"),
                 Flag("delete", nil, "Remove the registration with the id of each line"),
+                Flag("new", nil, "Make the hub's file, which is not there yet"),
                 Flag("dry-run", nil, "Read all lines, and write nothing")),
             .output([.table, .json]),
         ],

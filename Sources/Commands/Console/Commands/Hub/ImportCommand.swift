@@ -28,7 +28,12 @@ struct ImportCommand {
         }
         let given = kinds.keys.sorted().filter(invocation.arguments.has)
         guard given.count <= 1 else { throw .usage("do one thing: --\(given.joined(separator: " or --"))") }
-        let file = try ChosenHub.one(invocation).open(else: "a bulk job of its API")
+        let isNew = invocation.arguments.has("new")
+        if isNew, invocation.arguments.has("dry-run") { throw .usage("--dry-run writes nothing: leave out --new") }
+        // A file that is made for nothing would be in the way of the next try.
+        guard path == "-" || access(path, R_OK) == 0 else { throw InputFile.failure(path) }
+        let hub = try ChosenHub.one(invocation)
+        let file = isNew ? try hub.make() : try hub.open(else: "a bulk job of its API")
         defer { file.close() }
         Interruption.catchSignals()
         var command = ImportCommand(
@@ -55,10 +60,9 @@ struct ImportCommand {
             guard let piece = InputFile.readPiece(descriptor, atMost: Self.pieceByteCount) else { throw InputFile.failure(path) }
             isOver = piece.isEmpty
             waiting += (isOver ? lines.finish() : lines.cut(piece)).map(reader.read)
-            while waiting.count >= RegistrationImport.portion || isOver && !waiting.isEmpty {
+            while let portion = RegistrationImport.takePortion(of: &waiting, isOver: isOver) {
                 if Interruption.isRequested { throw interruption }
-                try take(Array(waiting.prefix(RegistrationImport.portion)))
-                waiting.removeFirst(min(waiting.count, RegistrationImport.portion))
+                try take(portion)
                 progress.show { "\(doneCount) lines done, \(failedCount) failed" }
             }
         }

@@ -1,3 +1,4 @@
+import HubServer
 import SQLite
 
 /// The result of a check of a hub's file.
@@ -12,7 +13,7 @@ package struct HubFileReport: Sendable, Equatable {
 }
 
 extension HubFile {
-    /// Checks all of a file: its pages, and the rows that belong together. Another process may have it open.
+    /// Checks all of a file: its pages, the rows that belong together, and every value of devices. Another process may have it open.
     ///
     /// - Parameters:
     ///   - path: The file, which exists.
@@ -30,6 +31,7 @@ extension HubFile {
             } catch {
                 throw HubFileError(error, of: path)
             }
+            if report.problems.isEmpty { report.addUnreadable(of: connection) }
         } catch {
             guard case .damaged(_, let reason) = error else { throw error }
             report.problems.append(reason)
@@ -55,5 +57,18 @@ extension HubFileReport {
         registrationCount = try database.integer("SELECT count(*) FROM registration") ?? 0
         installationCount = try database.integer("SELECT count(*) FROM installation") ?? 0
         unfinishedCount = try database.integer(MessageTables.unfinished) ?? 0
+    }
+
+    /// Notes the devices' rows whose values cannot be understood.
+    fileprivate mutating func addUnreadable(of connection: HubConnection) {
+        do throws(RefusedCall) {
+            let count = try connection.snapshot { (connection) throws(RefusedCall) in
+                try FileBook(connection).countUnreadable()
+            }
+            if count.registrations > 0 { problems.append("\(count.registrations) registrations cannot be read") }
+            if count.installations > 0 { problems.append("\(count.installations) installations cannot be read") }
+        } catch {
+            problems.append("the rows of devices cannot be read")
+        }
     }
 }
