@@ -241,7 +241,7 @@ import Testing
             try HubFile(HubFileTerms(path: path))
         } throws: { error in
             guard case .unusable(path, let found)? = error as? HubFileError else { return false }
-            return found.contains(reason) 
+            return found.contains(reason)
         }
     }
 
