@@ -145,8 +145,8 @@ def test_locks(program, folder):
         refused_at_start(hub, "no key where there was one", path, words=[])
         (place / "short").write_text("c2hvcnQ=\n")
         (place / "short").chmod(0o600)
-        refused_at_start(hub, "a key that is too short", "short", words=["--handle-key-file", place / "short"])
-        refused_at_start(hub, "no such key file", "no-such", words=["--handle-key-file", place / "no-such"])
+        refused_at_start(hub, "a key that is too short", "expected one line, 32 bytes as base64", words=["--handle-key-file", place / "short"])
+        refused_at_start(hub, "no such key file", "the file of the key of its handles does not exist", words=["--handle-key-file", place / "no-such"])
         for claim, spoil in {
             "a file of a newer version": newer, "a damaged file": lambda copy: copy.write_bytes(copy.read_bytes()[:4096] + b"\xaa" * (copy.stat().st_size - 4096)),
             "a file without its beginning": lambda copy: copy.write_bytes(b"\xaa" * 4096 + copy.read_bytes()[4096:]),

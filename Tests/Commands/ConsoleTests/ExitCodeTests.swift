@@ -27,7 +27,7 @@ import Testing
         ("hub check --hubs-file /no/such/file --state hub.db", .usage), ("hub export", .usage),
         ("hub check --handle-key-file /no/such/file", .configuration), ("hub export - --state /no/such/file", .configuration),
         ("hub import", .usage), ("hub import lines.txt --create --delete", .usage),
-        ("hub import lines.txt --state /no/such/file", .configuration), ("hub erase", .usage),
+        ("hub import /dev/null --state /no/such/file", .configuration), ("hub erase", .usage),
         ("hub erase --user alice --state /no/such/file", .configuration),
         ("config show --origin", .done), ("callbacks check", .configuration), ("callbacks list", .configuration),
         ("callbacks test shop", .configuration), ("callbacks pause shop", .usage), ("callbacks resume", .usage),

@@ -99,7 +99,7 @@ struct FeedbackTests {
         let mark = target.firstIndex(of: "?") ?? target.endIndex
         for (range, status, text) in [
             ("bytes=0-3", 206, "0123"), ("bytes=8-99", 206, "89"), ("bytes=4-", 206, "456789"), ("bytes=10-11", 416, ""),
-            ("items=1-2", 200, "0123456789"), ("bytes=-3", 200, "0123456789"),
+            ("items=1-2", 200, "0123456789"), ("bytes=-3", 206, "789"),
         ] {
             let answer = hub.hub.handle(
                 HTTPServerRequest(method: "GET", target: target[..<mark] + "/b.xml" + target[mark...], headers: ["Range": range]))

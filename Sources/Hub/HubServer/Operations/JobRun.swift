@@ -32,8 +32,9 @@ struct JobRun {
     private mutating func work() throws(RefusedCall) {
         guard let output, !output.isEmpty else { throw .invalid("The output container cannot be written") }
         let folder = "\(server.terms.hubName)/\(job.id)/"
+        let source = job.kind == .export ? nil : try importFile()
         let done = try retry { () throws(RefusedCall) in try server.jobs.draft("\(output)/\(folder)Output.txt") }
-        guard job.kind != .export else {
+        guard let source else {
             try export(to: done)
             try finish(done)
             job.outputName = folder + "Output.txt"
@@ -42,7 +43,7 @@ struct JobRun {
         }
         let failed = try retry { () throws(RefusedCall) in try server.jobs.draft("\(output)/\(folder)Failed.txt") }
         var fault: RefusedCall?
-        do throws(RefusedCall) { try importLines(done: done, failed: failed) } catch { fault = error }
+        do throws(RefusedCall) { try importLines(of: source, done: done, failed: failed) } catch { fault = error }
         // Lines that were done stay so: also whoever imports the rest needs to know them.
         do throws(RefusedCall) {
             try finish(done)
@@ -88,10 +89,16 @@ struct JobRun {
         }
     }
 
-    private func importLines(done: any JobFileDraft, failed: any JobFileDraft) throws(RefusedCall) {
+    private func importFile() throws(RefusedCall) -> any JobFile {
         guard let input else { throw .invalid("The import file cannot be read") }
         let found = try retry { () throws(RefusedCall) in try server.jobs.file(input) }
-        guard let file = found else { throw .invalid("The import file cannot be read") }
+        guard let found else { throw .invalid("The import file cannot be read") }
+        return found
+    }
+
+    private func importLines(
+        of file: any JobFile, done: any JobFileDraft, failed: any JobFileDraft
+    ) throws(RefusedCall) {
         let reader = RegistrationImport(job.kind, at: job.createdAt)
         var (portions, place, isOver) = (ImportPortions(for: reader), 0, false)
         while !isOver {
