@@ -11,7 +11,7 @@ import Testing
 @testable import HubService
 
 /// Several hubs at one address: what lasts, what new settings do, and what is said of a file that fails.
-@Suite(.tags(.c)) struct HubHostTests {
+@Suite(.tags(.c, .threads)) struct HubHostTests {
     @Test func aDeviceIsThereAfterARestart() throws {
         let folder = try TemporaryFolder()
         let first = try HostStage(in: folder)

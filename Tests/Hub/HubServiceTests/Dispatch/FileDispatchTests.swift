@@ -8,8 +8,9 @@ import Testing
 
 @testable import HubServer
 @testable import HubService
+import TestSupport
 
-@Suite("A dispatcher over a file")
+@Suite("A dispatcher over a file", .tags(.threads))
 struct FileDispatchTests {
     /// A push service that takes some pushes, and leaves all behind them without an outcome, as a process that dies does.
     private final class StallingService: PushService {

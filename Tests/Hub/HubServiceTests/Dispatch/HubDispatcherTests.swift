@@ -9,7 +9,7 @@ import TestSupport
 @testable import HubServer
 @testable import HubService
 
-@Suite("A hub's dispatcher")
+@Suite("A hub's dispatcher", .tags(.threads))
 struct HubDispatcherTests {
     /// What a dispatcher tells, and a wait for it.
     private final class Witness: Sendable {

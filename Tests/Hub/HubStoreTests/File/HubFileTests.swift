@@ -7,7 +7,7 @@ import Testing
 
 @testable import HubStore
 
-@Suite(.tags(.c)) struct HubFileTests {
+@Suite(.tags(.c, .threads)) struct HubFileTests {
     private let stage: HubFileStage
 
     init() throws { stage = try HubFileStage() }
