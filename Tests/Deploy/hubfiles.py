@@ -88,6 +88,16 @@ def test_full(program, folder):
         check("SQLite finds nothing against the file", said == "[('ok',)]", said)
         done = run(*enter(process), program, "hub", "check", "--state", hub.state, env=hub.environment)
         check("nor does `hub check`", done.returncode == 0, done.said)
+    with OwnHub(program, folder / "again") as hub:
+        told_of(hub)
+        hub.end()
+
+        def fill():
+            """Of a process whose files are not to grow at all."""
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (0, resource.RLIM_INFINITY))
+        done = run(*hub.command_line, env=hub.environment, cwd=hub.folder, timeout=30, preexec_fn=fill, restore_signals=False)
+        check("a start on a full disk ends with 75, and asks for the disk", done.returncode == BUSY and "is the disk full?" in done.stderr, done.returncode, done.said)
     with OwnHub(program, folder / "gone") as hub:
         caller = told_of(hub)
         caller.put("before", handle(1, 0xF3), ["World"])
@@ -135,7 +145,7 @@ def test_locks(program, folder):
         check("with a key nothing is said of plain handles", "plain" not in said.lower(), said)
         second = OwnHub(program, place, words=["--handle-key-file", key], starts=False)
         second.environment = hub.environment
-        refused_at_start(second, "a file that another process has open", path)
+        refused_at_start(second, "a file that another process has open", path, f"fuser {path}.lock")
         check("the first goes on", caller.put("device-20", handle(20, 0xB0), ["World"]).status == 200 and len(caller.tagged("World")) == 21)
         hub.end()
         data = bytes_of(hub.state)

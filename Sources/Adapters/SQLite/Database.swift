@@ -26,7 +26,9 @@ public final class Database {
         // other connections of this process hold (sqlite.org, How To Corrupt An SQLite Database File, section 2.2).
         let file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard file >= 0 || (errno == EEXIST && access(path, R_OK | W_OK) == 0) else {
-            throw SQLiteError(SQLITE_CANTOPEN, message: "\(path): \(String(cString: strerror(errno)))")
+            let isFull = errno == ENOSPC || errno == EDQUOT
+            throw SQLiteError(
+                isFull ? SQLITE_FULL : SQLITE_CANTOPEN, message: "\(path): \(String(cString: strerror(errno)))")
         }
         if file >= 0 { close(file) }
         var opened: OpaquePointer?

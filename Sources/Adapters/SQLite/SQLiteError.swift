@@ -32,6 +32,9 @@ public struct SQLiteError: Error, Sendable, Equatable {
     /// Another connection used the file for longer than the wait.
     public var isBusy: Bool { code == SQLITE_BUSY || code == SQLITE_LOCKED }
 
+    /// The disk is full, or fails.
+    public var isOfDisk: Bool { code == SQLITE_FULL || code == SQLITE_IOERR }
+
     /// The statement lasted for too long.
     public var isInterruption: Bool { code == SQLITE_INTERRUPT }
 

@@ -55,14 +55,16 @@ struct HubProgram {
         do throws(HubHostError) {
             host = try HubHost(configuration, metrics: metrics, log: log, health: health)
         } catch {
-            throw CommandFailure(.configuration, "\(error)")
+            throw CommandFailure(error)
         }
         let probes = configuration.probes.map { address in
             ProbeServer(listen: address, health: health, metrics: metrics.registry) { host.status }
         }
         try probes?.start(log)
         defer { probes?.stop() }
-        log.info(.started, "a hub starts", [.version: .string(Program.version)])
+        log.info(
+            .started, "a hub starts, and goes on with the notifications that wait",
+            [.version: .string(Program.version), .count: LogValue(host.waitingCount)])
         try serve(host)
         log.info(.stopped, "the hub has stopped; what waits is sent after the next start")
         log.flushSuppressed()
@@ -75,12 +77,10 @@ struct HubProgram {
             let address = try host.start()
             log.info(.listening, "the hub is served", [.address: .string("\(address)")])
         } catch {
-            guard case .cannotListen = error else { throw CommandFailure(.configuration, "\(error)") }
-            throw CommandFailure(
-                .configuration, "\(error)", hint: "give another address with --listen; port 0 takes a free one")
+            throw CommandFailure(error)
         }
         defer { host.stop(within: Self.drain) }
-        warnOfPlainHandles()
+        warnOfPlainText()
         showConnectionString(of: host)
         let looking = RepeatingTimer(every: .milliseconds(700)) { [reload, files] in if files.findsNew() { reload.ask() } }
         defer { looking.cancel() }
@@ -115,7 +115,12 @@ struct HubProgram {
         try? invocation.streams.flush()
     }
 
-    private func warnOfPlainHandles() {
+    private func warnOfPlainText() {
+        if configuration.isExposed {
+            log.warning(
+                .configurationDoubtful, "calls and their keys are not encrypted: the address is not loopback, and has no TLS",
+                [.address: .string(configuration.listen)])
+        }
         for hub in configuration.hubs where hub.handleKeyFile == nil {
             log.warning(
                 .configurationDoubtful, "handles of devices are kept in plain text; a handle key file encrypts them",
@@ -129,12 +134,23 @@ struct HubProgram {
             let configuration = try HubArguments.configuration(of: invocation, with: try invocation.settings())
             host.take(configuration)
             files.follow(configuration.files)
-            log.info(
-                .configurationLoaded, "the settings of the hubs were read again", [.count: LogValue(configuration.hubs.count)])
+            log.info(.configurationLoaded, "the settings of the hubs were read again", [.count: LogValue(host.hubCount)])
         } catch {
             log.refuseSettings(because: error.message)
             // A file that is named and not there yet may end the fault.
             if let file = invocation.arguments.value("hubs-file") { files.follow(HubsFile.files(of: file)) }
+        }
+    }
+}
+
+extension CommandFailure {
+    /// The reason for which hubs are not served.
+    fileprivate init(_ error: HubHostError) {
+        switch error {
+        case .failingDisk: self.init(.temporary, "\(error)")
+        case .cannotListen:
+            self.init(.configuration, "\(error)", hint: "give another address with --listen; port 0 takes a free one")
+        case .unusableHub, .unusableFile, .cannotServe: self.init(.configuration, "\(error)")
         }
     }
 }

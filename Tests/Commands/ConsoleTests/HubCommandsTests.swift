@@ -1,4 +1,5 @@
 import Foundation
+import HubService
 import HubStore
 import TestSupport
 import Testing
@@ -57,7 +58,8 @@ import Testing
         let stage = try Stage("a.db")
         let file = try stage.write(Self.lines[0], to: "in.txt")
         let key = try stage.write("AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=\n", to: "new.key")
-        #expect(stage.run("import", file, state: "b.db").code == .configuration)
+        let lost = stage.run("import", file, state: "b.db")
+        #expect(lost.code == .configuration && lost.messages.contains("--new makes it"), "\(lost.messages)")
         #expect(stage.run("import", file, "--new", "--dry-run", state: "b.db").code == .usage)
         #expect(stage.run("import", stage.path("none"), "--new", state: "b.db").code != .done)
         let made = stage.run("import", file, "--new", "--handle-key-file", key, state: "b.db")
@@ -73,6 +75,10 @@ import Testing
         let tried = stage.run("import", file, "--dry-run", state: "a.db")
         #expect(tried.code == .partlyFailed && tried.messages == "2 lines can be done, 1 failed\n", "\(tried.messages)")
         #expect(stage.run("export", "-", state: "a.db").output.isEmpty)
+        let early = stage.run("import", file, "--dry-run", state: "b.db")
+        #expect(early.code == .partlyFailed, "\(early.messages)")
+        #expect(early.messages.contains("--new makes it\n2 lines can be done, 1 failed"), "\(early.messages)")
+        #expect(!FileManager.default.fileExists(atPath: stage.path("b.db")))
     }
 
     @Test func linesAreUpdatedAndDeletedByTheirIDs() throws {
@@ -103,6 +109,20 @@ import Testing
         let copied = stage.run("backup", stage.path("copy.db"), state: "a.db")
         #expect(copied.code == .done, "\(copied.messages)")
         #expect(stage.run("check", state: "copy.db").code == .done)
+    }
+
+    @Test func aCopyTakesThePlaceOfAnotherFileOnlyIfToldTo() throws {
+        let stage = try Stage("a.db", "b.db")
+        let text = try stage.write("a text that somebody still needs", to: "text")
+        let refused = stage.run("backup", text, state: "a.db")
+        #expect(refused.code == .refused && refused.messages.contains("--force"), "\(refused.messages)")
+        #expect(try stage.text("text") == "a text that somebody still needs")
+        #expect(stage.run("backup", text, "--force", state: "a.db").code == .done)
+        #expect(stage.run("backup", text, state: "a.db").code == .done)
+        let open = try HubFile(HubFileTerms(path: stage.path("b.db")))
+        defer { open.close() }
+        let served = stage.run("backup", stage.path("b.db"), "--force", state: "a.db")
+        #expect(served.code == .refused && served.messages.contains("fuser"), "\(served.messages)")
     }
 
     @Test func allDevicesOfAUserAreErasedAndNoOthers() throws {
@@ -150,7 +170,11 @@ import Testing
             let checked = Harness().run("config check \(flags) \(good)")
             #expect(checked.code == .done && checked.output == "\(good): ok\n", "\(flags)")
             #expect(checked.messages.contains("the hub north keeps handles of devices in plain text"))
+            #expect(!checked.messages.contains("key of the example"))
         }
+        let policies = "    policies: [{name: a, key: \(HubsConfiguration.exampleKey)}]\n"
+        let known = try stage.write(try stage.text("hub.yaml") + policies, to: "known.yaml")
+        #expect(Harness().run("config check --for hub \(known)").messages.contains("the hub north has the key of the example"))
         let faulty = "hubs:\n  - name: north\n    tier: gold\n  - state: a\n    policies: CANARYkey\n"
         let bad = try stage.write(faulty, to: "bad.yaml")
         let refused = Harness().run("config check --for hub \(bad)")

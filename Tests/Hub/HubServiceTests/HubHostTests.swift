@@ -246,6 +246,45 @@ import Testing
         #expect(stage.lines.all.count { $0.contains("can be written again") } == 2)
     }
 
+    @Test func aFullDiskAtTheStartIsNoFaultOfTheSettings() {
+        let faults = Faults()
+        faults.writing.withLock { $0 = ["shop": "the disk is full"] }
+        #expect {
+            _ = try HostStage(open: faults.open)
+        } throws: { error in
+            guard case .failingDisk("shop", let reason)? = error as? HubHostError else { return false }
+            return reason.contains("the disk is full")
+        }
+    }
+
+    @Test func whatWaitsIsCounted() throws {
+        let folder = try TemporaryFolder()
+        let first = try HostStage(in: folder)
+        _ = try first.register("a")
+        let answer = first.call(
+            "POST", "/shop/messages?api-version=2020-06", #"{"message":{}}"#, token: try HostStage.token(of: "shop"),
+            headers: ["ServiceBusNotification-Format": "fcmv1"])
+        #expect(answer.status == 201 && first.host.waitingCount == 1)
+        first.host.stop(within: .seconds(5))
+        let second = try HostStage(in: folder)
+        #expect(second.host.waitingCount == 1 && second.host.hubCount == 1)
+    }
+
+    @Test(arguments: [
+        ("127.0.0.1:8800", false), ("localhost:1", false), ("[::1]:1", false), ("0.0.0.0:8800", true), ("[::]:1", true),
+        ("hub.example.com:8800", true),
+    ])
+    func anAddressForOthersWithoutTLSIsExposed(listen: String, isExposed: Bool) {
+        var configuration = HubsConfiguration()
+        configuration.listen = listen
+        #expect(configuration.isExposed == isExposed)
+        configuration.trustsForwardedProto = true
+        #expect(!configuration.isExposed)
+        configuration.trustsForwardedProto = false
+        configuration.tls = .init(certificateFile: "a", keyFile: "b")
+        #expect(!configuration.isExposed)
+    }
+
     @Test func timesAreTakenWhereAKeyCannotBeMade() throws {
         let faults = Faults()
         let stage = try HostStage(open: faults.open)

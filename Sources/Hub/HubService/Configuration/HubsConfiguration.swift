@@ -1,3 +1,5 @@
+import Basics
+import HTTPServing
 package import HubServer
 
 /// The hubs of a process, and how they are served.
@@ -58,6 +60,14 @@ package struct HubsConfiguration: Sendable, Equatable {
     /// True if a call from this machine counts as one of its owner. A proxy in front makes all calls come from this machine.
     var trustsThisMachine: Bool { opensDevices && !trustsForwardedProto }
 
+    /// True if calls, and the keys in them, are not encrypted on their way from other machines.
+    package var isExposed: Bool {
+        guard tls == nil, !trustsForwardedProto, let host = HTTPServerConfiguration.host(of: listen) else { return false }
+        return !host.equalsIgnoringCase("localhost") && NumericAddress(host)?.isLoopback != true
+    }
+
+    /// The key in the example of such a file, `Config/hub.yaml`.
+    package static let exampleKey = "ZXhhbXBsZTogcmVwbGFjZSB0aGlzIGtleSE="
     /// The most hubs of a process.
     package static let maximumHubCount = 50
     /// The names that no hub may have, since they are paths beside the hubs.

@@ -181,6 +181,12 @@ package final class HubHost: Sendable {
     /// The address while the hubs are served.
     package var address: HTTPServer.Address? { server.withLock { $0 }?.address }
 
+    /// The number of hubs that are open.
+    package var hubCount: Int { board.withLock { $0.hubs.count } }
+
+    /// The notifications that all hubs go on with.
+    package var waitingCount: Int { board.withLock { Array($0.hubs.values) }.reduce(0) { $0 + $1.waitingCount } }
+
     /// The times and limits by which a hub sends.
     func dispatchTerms(of hub: String) -> DispatchTerms? { board.withLock { $0.hubs[hub.lowercased()] }?.dispatchTerms }
 

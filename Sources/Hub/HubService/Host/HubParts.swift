@@ -73,6 +73,7 @@ package struct HubParts: Sendable {
             durations.observe(duration)
         }
         do throws(HubFileError) { file = try HubFile(terms) } catch {
+            if case .disk = error { throw .failingDisk(name: hub.name, reason: "\(error)") }
             throw .unusableHub(name: hub.name, reason: "\(error)")
         }
         let (devices, jobs) = (FileDevices(file), FileJobs(file, clock: clock))

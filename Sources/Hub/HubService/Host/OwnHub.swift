@@ -48,7 +48,7 @@ final class OwnHub: Sendable {
             linkKey = try Self.kept(Self.linkKey, in: parts)
             seed = try Self.random(8).reduce(0) { $0 << 8 | UInt64($1) }
         } catch {
-            throw .unusableHub(name: name, reason: error.answer.detail ?? "")
+            throw .failingDisk(name: name, reason: error.answer.detail ?? "")
         }
         var file: PushRecordFile?
         if let path = hub.recordFile {
@@ -178,6 +178,9 @@ final class OwnHub: Sendable {
         }
         return (problem, counts != nil)
     }
+
+    /// The notifications that it goes on with, 0 while that cannot be known.
+    var waitingCount: Int { (try? parts.journal.backlog(now: surroundings.clock()))?.dueCount ?? 0 }
 
     /// The hub for the status.
     var status: JSONObject {

@@ -6,12 +6,15 @@ extension HubFile {
     ///
     /// - Parameters:
     ///   - path: The file, which exists.
-    ///   - file: The copy, in place of what is there. Only its owner may read it. Handles are sealed as in the file.
+    ///   - file: The copy, in place of an earlier one. Only its owner may read it. Handles are sealed as in the file.
+    ///   - replacesAny: True if the copy may take the place of any file that no hub has open.
     /// - Throws: Why there is no copy. What was in its place is as before.
-    package static func backUp(from path: String, to file: String) throws(HubFileError) {
+    package static func backUp(from path: String, to file: String, replacingAny replacesAny: Bool = false) throws(HubFileError) {
         let opening = try HubFileOpening(HubFileLock.resolved(path), key: nil, schema: .current)
         let connection = try opening.visitor()
         guard !FileSet.isSame(path, as: file) else { throw .unusable(path: file, reason: "it would be a copy of itself") }
+        let lock = try reserve(file, replacingAny: replacesAny)
+        defer { lock?.release() }
         let copy = try NewFile(file)
         do throws(SQLiteError) {
             try connection.database.execute("PRAGMA query_only = OFF")
@@ -22,6 +25,31 @@ extension HubFile {
             throw HubFileError(error, of: error.isDamage ? path : file)
         }
         try copy.putInPlace()
+    }
+
+    /// Makes sure that a copy takes nothing away from others.
+    ///
+    /// - Returns: The lock by which no hub opens the place meanwhile, if one has ever had it open.
+    private static func reserve(_ file: String, replacingAny replacesAny: Bool) throws(HubFileError) -> HubFileLock? {
+        let place = HubFileLock.resolved(file)
+        let lock = FileSet.isThere(HubFileLock.path(of: place)) ? try HubFileLock(place) : nil
+        // SQLite would take them for changes of the copy.
+        for rest in ["-wal", "-journal"].map({ place + $0 }) where FileSet.isThere(rest) {
+            throw .occupied(path: file, reason: "\(rest) has changes of it")
+        }
+        guard replacesAny || !FileSet.isThere(place) || isCopy(place) else { throw .noCopy(path: file) }
+        return lock
+    }
+
+    /// True if a file begins as copies do (sqlite.org, Database File Format, section 1.3). A hub's own file has a log, and so other versions.
+    private static func isCopy(_ path: String) -> Bool {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else { return false }
+        defer { Glibc.close(descriptor) }
+        var bytes = [UInt8](repeating: 0, count: 100)
+        guard pread(descriptor, &bytes, bytes.count, 0) == bytes.count else { return false }
+        return bytes.starts(with: "SQLite format 3\0".utf8) && bytes[18...19] == [1, 1]
+            && bytes[68..<72].reduce(0) { $0 << 8 | Int64($1) } == Schema.applicationID
     }
 }
 
@@ -61,6 +89,6 @@ private final class NewFile {
     }
 
     private static func fault(_ path: String) -> HubFileError {
-        .unusable(path: path, reason: String(cString: strerror(errno)))
+        HubFileError(errno: errno, of: path)
     }
 }

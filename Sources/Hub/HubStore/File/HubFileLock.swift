@@ -12,12 +12,12 @@ final class HubFileLock: Sendable {
     init(_ name: String) throws(HubFileError) {
         let path = Self.resolved(name)
         let opened = open(Self.path(of: path), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard opened >= 0 else { throw .unusable(path: name, reason: String(cString: strerror(errno))) }
+        guard opened >= 0 else { throw HubFileError(errno: errno, of: name) }
         guard flock(opened, LOCK_EX | LOCK_NB) == 0 else {
             let code = errno
             Glibc.close(opened)
             if code == EWOULDBLOCK { throw .inUse(path: name) }
-            throw .unusable(path: name, reason: String(cString: strerror(code)))
+            throw HubFileError(errno: code, of: name)
         }
         self.path = path
         descriptor = Mutex(opened)

@@ -47,7 +47,7 @@ struct HubFileOpening: Sendable {
                 """)
         }
         do throws(SQLiteError) { try schema.migrate(database, from: version) } catch {
-            guard !error.isDamage else { throw HubFileError(error, of: path) }
+            guard !error.isDamage, !error.isOfDisk else { throw HubFileError(error, of: path) }
             throw .unusable(path: path, reason: "it cannot be moved up to version \(schema.version): \(error.message)")
         }
         try use { () throws(SQLiteError) in

@@ -69,8 +69,8 @@ import Testing
         try file.setValue("kept", to: [1])
         let copy = stage.path("copy.db")
         // A copy of an earlier day is replaced, and what has a name like it is somebody else's.
-        for path in [copy, copy + ".part"] { try Data("something else".utf8).write(to: URL(fileURLWithPath: path)) }
-        try HubFile.backUp(from: stage.path, to: copy)
+        try Data("something else".utf8).write(to: URL(fileURLWithPath: copy + ".part"))
+        for _ in 0..<2 { try HubFile.backUp(from: stage.path, to: copy) }
         try file.setValue("kept", to: [2])
         let attributes = try FileManager.default.attributesOfItem(atPath: copy)
         #expect(attributes[.posixPermissions] as? Int == 0o600)
@@ -82,6 +82,36 @@ import Testing
         defer { copied.close() }
         #expect(try copied.value("kept") == [1])
         #expect(try file.value("kept") == [2])
+    }
+
+    @Test func onlyAnEarlierCopyIsReplaced() throws {
+        let file = try open()
+        defer { file.close() }
+        let (copy, text) = (stage.path("copy.db"), stage.path("text.db"))
+        try HubFile.backUp(from: stage.path, to: copy)
+        let served = try HubFile(HubFileTerms(path: copy, handleKey: Self.key))
+        for isForced in [false, true] {
+            #expect(throws: HubFileError.inUse(path: copy)) {
+                try HubFile.backUp(from: stage.path, to: copy, replacingAny: isForced)
+            }
+        }
+        try served.setValue("kept", to: [1])
+        served.close()
+        let log = HubFileLock.resolved(copy) + "-wal"
+        #expect(FileManager.default.createFile(atPath: log, contents: nil))
+        #expect(throws: HubFileError.occupied(path: copy, reason: "\(log) has changes of it")) {
+            try HubFile.backUp(from: stage.path, to: copy, replacingAny: true)
+        }
+        #expect(unlink(log) == 0)
+        try Data("a text that somebody still needs".utf8).write(to: URL(fileURLWithPath: text))
+        // A file that a hub has had open is its own.
+        for path in [copy, text] {
+            let before = try Data(contentsOf: URL(fileURLWithPath: path))
+            #expect(throws: HubFileError.noCopy(path: path)) { try HubFile.backUp(from: stage.path, to: path) }
+            #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == before)
+            try HubFile.backUp(from: stage.path, to: path, replacingAny: true)
+            #expect(try HubFile.check(path: path, handleKey: Self.key).problems.isEmpty)
+        }
     }
 
     @Test func aCopyThatCannotBeMadeLeavesNothing() throws {

@@ -39,6 +39,17 @@ import Testing
         #expect(try file.numbers.first == -1)
     }
 
+    @Test func aFullDiskIsNoFaultOfTheFile() {
+        let schema = Schema(steps: ["PRAGMA max_page_count = 4;" + Schema.current.steps[0]])
+        guard case .disk(stage.path, let reason)? = stage.fault(schema: schema) else {
+            Issue.record("it is another fault")
+            return
+        }
+        #expect(reason.contains("full"))
+        #expect(HubFileError(errno: ENOSPC, of: "a") == .disk(path: "a", reason: "No space left on device"))
+        #expect(HubFileError(errno: EACCES, of: "a") == .unusable(path: "a", reason: "Permission denied"))
+    }
+
     @Test func changesThatWriteNothingDoNotHideAFullDisk() throws {
         let file = try stage.open()
         defer { file.close() }
@@ -177,6 +188,8 @@ import Testing
         let link = stage.path("link.db")
         try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: stage.path)
         #expect(throws: HubFileError.inUse(path: link)) { try HubFile(HubFileTerms(path: link)) }
+        // The lock has the name of the file itself.
+        #expect("\(HubFileError.inUse(path: link))".contains("`fuser \(HubFileLock.resolved(stage.path)).lock`"))
         try file.insert(1)
         file.close()
         #expect(stage.fault() == nil)
@@ -254,7 +267,8 @@ import Testing
         arguments: [
             .inUse(path: "hub.db"), .newer(path: "hub.db", version: 7), .foreign(path: "hub.db"),
             .damaged(path: "hub.db", reason: "it is cut"), .wrongKey(path: "hub.db"),
-            .unusable(path: "hub.db", reason: "it is gone"),
+            .unusable(path: "hub.db", reason: "it is gone"), .disk(path: "hub.db", reason: "database or disk is full"),
+            .occupied(path: "hub.db", reason: "hub.db-wal has changes of it"), .noCopy(path: "hub.db"),
         ] as [HubFileError]
     )
     func aFaultIsOneSentenceThatNamesTheFile(fault: HubFileError) {

@@ -1,4 +1,5 @@
 import HubAuth
+import HubServer
 import HubService
 import Observability
 import Settings
@@ -60,7 +61,12 @@ private enum ConfigCommands {
     /// Checks a file of hubs, and the files of keys that it names.
     private static func checkHubs(in file: String, for invocation: Invocation) throws(CommandFailure) -> ExitCode {
         _ = try invocation.settings()
-        for hub in try HubArguments.hubs(inFile: file).hubs where hub.handleKeyFile == nil {
+        for hub in try HubArguments.hubs(inFile: file).hubs {
+            if hub.policies.contains(where: { $0.key == HubsConfiguration.exampleKey }) {
+                let remedy = "make another with `openssl rand -base64 32`"
+                invocation.streams.note("note: the hub \(hub.name) has the key of the example, which everybody knows; \(remedy)")
+            }
+            guard hub.handleKeyFile == nil else { continue }
             invocation.streams.note("note: the hub \(hub.name) keeps handles of devices in plain text; it has no handle_key_file")
         }
         try invocation.streams.out("\(Sanitised.line(file)): ok")

@@ -25,11 +25,13 @@ struct ChosenHub {
 
     /// Opens the file for this process alone.
     ///
-    /// - Parameter other: The way to do the same while the hub runs.
+    /// - Parameters:
+    ///   - other: The way to do the same while the hub runs.
+    ///   - hint: The remedy where there is no file.
     /// - Returns: The file, which is there.
     /// - Throws: `temporary` while a hub runs on it, `configuration` for a file that is none of a hub's or not there.
-    func open(else other: String) throws(CommandFailure) -> HubFile {
-        try checkExistence()
+    func open(else other: String, hint: String? = nil) throws(CommandFailure) -> HubFile {
+        try checkExistence(hint: hint)
         do throws(HubFileError) { return try HubFile(HubFileTerms(path: path, handleKey: handleKey)) } catch {
             let failure = CommandFailure(error)
             guard case .inUse = error else { throw failure }
@@ -50,10 +52,11 @@ struct ChosenHub {
     }
 
     /// Makes sure that there is a file: a hub's is made by the hub, and by an import with `--new`.
-    func checkExistence() throws(CommandFailure) {
+    func checkExistence(hint: String? = nil) throws(CommandFailure) {
         guard access(path, F_OK) == 0 else {
-            let reason = String(cString: strerror(errno))
-            throw CommandFailure(.configuration, "the hub's file \(Sanitised.quoted(path)) cannot be used: \(reason)")
+            let (hint, reason) = (errno == ENOENT ? hint : nil, String(cString: strerror(errno)))
+            throw CommandFailure(
+                .configuration, "the hub's file \(Sanitised.quoted(path)) cannot be used: \(reason)", hint: hint)
         }
     }
 }
@@ -94,6 +97,7 @@ extension ChosenHub {
 extension CommandFailure {
     /// The reason for which a hub's file cannot be used.
     init(_ error: HubFileError) {
-        self.init(.configuration, Sanitised.line("\(error)", atMost: 1024))
+        let code: ExitCode = if case .disk = error { .temporary } else { .configuration }
+        self.init(code, Sanitised.line("\(error)", atMost: 1024))
     }
 }

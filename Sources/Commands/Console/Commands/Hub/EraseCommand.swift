@@ -13,7 +13,7 @@ enum EraseCommand {
             throw CommandFailure(.configuration, "hub.user_tag: \(error)")
         }
         let hub = try ChosenHub.one(invocation)
-        let file = try hub.open(else: "`pushfan users remove NAME --devices`")
+        let file = try hub.open(else: "`pushfan users remove NAME --devices` with the hub's connection string")
         let tag = pattern.tag(of: user)
         var removal = UserRemoval(ofTags: [tag.text, "$UserId:{\(tag.form)}"])
         do throws(RefusedCall) {

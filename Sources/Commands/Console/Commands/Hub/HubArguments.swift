@@ -29,7 +29,7 @@ package enum HubArguments {
                 + FlagGroup.settings([("hub-name", "NAME", "hub.name")]) + [
                     Flag(
                         "policy", "NAME=KEY[:RIGHTS]",
-                        "A key with Listen,Send,Manage or some of them; without any, one is made and kept in the file",
+                        "One more key, with Listen,Send,Manage or some of them, beside the hub's own",
                         isRepeatable: true),
                     Flag(
                         "tier", "WORD", "What the hub allows", default: HubTier.standard.rawValue,

@@ -6,13 +6,17 @@ extension Command {
         HubArguments.handleKeyFlag, FlagGroup.configFile)
 
     static let hubBackup = Command(
-        "hub backup", .operators, "Copy a hub's file while it runs; the copy is a hub's file, too", operands: "FILE",
+        "hub backup", .operators, "Copy a hub's file while it runs, in place of an earlier copy", operands: "FILE",
         maximumOperands: 1,
         examples: [
             "pushfan hub backup /backup/hub.db", "pushfan hub backup hub-copy.db --state /var/lib/pushfan/hub.db",
             "pushfan hub backup north.db --hub north --hubs-file /etc/pushfan/hub.yaml -o json",
         ],
-        groups: [ofHub, .output()], readOn: "pushfan help hub check, pushfan help --page hub", run: HubFileCommands.backUp)
+        groups: [
+            FlagGroup(
+                "Copy", Flag("force", nil, "Replace a file that is no copy of a hub's; never one that a hub has open")),
+            ofHub, .output(),
+        ], readOn: "pushfan help hub check, pushfan help --page hub", run: HubFileCommands.backUp)
 
     static let hubCheck = Command(
         "hub check", .operators, "Check a hub's file, whole and in its parts, and count what is in it",
@@ -37,7 +41,7 @@ extension Command {
                 Flag("update", nil, "Change the registration with the id of each line"),
                 Flag("delete", nil, "Remove the registration with the id of each line"),
                 Flag("new", nil, "Make the hub's file, which is not there yet"),
-                Flag("dry-run", nil, "Read all lines, and write nothing")),
+                Flag("dry-run", nil, "Read all lines, and write nothing; needs no hub's file")),
             .output([.table, .json]),
         ],
         readOn: "pushfan help hub export, pushfan help --page hub", run: ImportCommand.run)

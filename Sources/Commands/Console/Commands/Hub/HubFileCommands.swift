@@ -11,7 +11,15 @@ enum HubFileCommands {
         }
         let hub = try ChosenHub.one(invocation)
         try hub.checkExistence()
-        do throws(HubFileError) { try HubFile.backUp(from: hub.path, to: target) } catch { throw CommandFailure(error) }
+        let isForced = invocation.arguments.has("force")
+        do throws(HubFileError) { try HubFile.backUp(from: hub.path, to: target, replacingAny: isForced) } catch {
+            let failure = CommandFailure(error)
+            switch error {
+            case .inUse, .occupied: throw CommandFailure(.refused, failure.message, hint: "give another path")
+            case .noCopy: throw CommandFailure(.refused, failure.message, hint: "give another path, or replace it with --force")
+            default: throw failure
+            }
+        }
         var table = Table(["FILE", "OF", .number("BYTES")])
         table.add(["file": target, "of": hub.path, "bytes": byteCount(of: target)])
         try invocation.out(table)

@@ -33,11 +33,17 @@ struct ImportCommand {
         // A file that is made for nothing would be in the way of the next try.
         guard path == "-" || access(path, R_OK) == 0 else { throw InputFile.failure(path) }
         let hub = try ChosenHub.one(invocation)
-        let file = isNew ? try hub.make() : try hub.open(else: "a bulk job of its API")
-        defer { file.close() }
+        let file: HubFile?
+        if invocation.arguments.has("dry-run"), access(hub.path, F_OK) != 0, errno == ENOENT {
+            file = nil
+            invocation.streams.note("there is no file \(Sanitised.quoted(hub.path)) yet; --new makes it")
+        } else {
+            file = isNew ? try hub.make() : try hub.open(else: "a bulk job of its API", hint: "--new makes it")
+        }
+        defer { file?.close() }
         Interruption.catchSignals()
-        var command = ImportCommand(
-            path, kind: given.first.flatMap { kinds[$0] } ?? .create, to: FileDevices(file), for: invocation)
+        let devices: any DeviceStore = file.map(FileDevices.init) ?? MemoryDevices()
+        var command = ImportCommand(path, kind: given.first.flatMap { kinds[$0] } ?? .create, to: devices, for: invocation)
         try command.takeLines()
         return try command.report()
     }
