@@ -160,9 +160,9 @@ struct InstallationImportTests {
     }
 
     private static func template(_ name: String, priority: String = "5") -> String {
-        let headers = "<ApnsHeaders><ApnsHeader><Header>apns-priority</Header><Value>\(priority)</Value></ApnsHeader></ApnsHeaders>"
-        let body = "<BodyTemplate>{\"aps\":{\"alert\":\"$(x)\"}}</BodyTemplate>\(headers)<TemplateName>\(name)</TemplateName>"
-        return line(tags: "a", kind: "AppleTemplate", more: body)
+        let header = "<ApnsHeader><Header>apns-priority</Header><Value>\(priority)</Value></ApnsHeader>"
+        let body = #"<BodyTemplate>{"aps":{"alert":"$(x)"}}</BodyTemplate><ApnsHeaders>"# + header + "</ApnsHeaders>"
+        return line(tags: "a", kind: "AppleTemplate", more: body + "<TemplateName>\(name)</TemplateName>")
     }
 
     @Test(arguments: [false, true]) func aLineThatIsRepeatedIsTheSameRegistration(_ isFile: Bool) throws {
@@ -194,7 +194,8 @@ struct InstallationImportTests {
         #expect(try Self.lines(of: devices).count == 2)
     }
 
-    @Test(arguments: [HubJob.Kind.update, .delete]) func anIDThatIsMissingIsToldFromOneThatIsNotThere(_ kind: HubJob.Kind) throws {
+    @Test(arguments: [HubJob.Kind.update, .delete])
+    func anIDThatIsMissingIsToldFromOneThatIsNotThere(_ kind: HubJob.Kind) throws {
         let line = Self.line(tags: "a")
         let named = Self.line(tags: "a", more: "<RegistrationId>1-1-1</RegistrationId>")
         let problems = try Self.take([line, named], into: MemoryDevices(), as: kind).map { outcome -> String? in
