@@ -90,7 +90,8 @@ struct SendingTests {
         #expect(
             try hub.send("fcmlegacy").detail
                 == #"The HTTP header "ServiceBusNotification-Format" has an invalid value: "fcmlegacy". Allowed values are "#
-                + #""windows", "apple", "gcm", "template", "adm", or "windowsphone"."#)
+                + #""windows", "apple", "gcm", "template", "adm", or "windowsphone". "#
+                + #"This hub also takes "fcmv1", "browser", "baidu" and "xiaomi"."#)
         #expect(
             try hub.send("apple", to: "a+b").detail
                 == "An invalid tag(s) 'a+b' was supplied. Valid tag characters are alphanumeric, _, @, -, ., : and #.")

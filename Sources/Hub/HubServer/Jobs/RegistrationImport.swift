@@ -78,7 +78,9 @@ package struct RegistrationImport: Sendable {
         guard let description = Markup.read(bytes) else { throw .invalid("The line is not well-formed XML") }
         var content = Content()
         if kind != .create {
-            guard let id = description.value("RegistrationId") else { throw Self.noRegistration }
+            guard let id = description.value("RegistrationId") else {
+                throw .invalid("The element RegistrationId is missing or empty")
+            }
             content.id = id
         }
         guard kind != .delete else { return content }
@@ -108,12 +110,20 @@ package struct RegistrationImport: Sendable {
         {
             return written
         }
+        if existing == nil { existing = Self.equal(of: registration, in: book) }
         registration.id = existing?.id ?? makeID()
         registration.etag = (existing?.etag ?? 0) + 1
         registration.writtenAt = time
         try book.checkRoom(for: [registration])
         try book.write(registration)
         return registration
+    }
+
+    /// The registration of its own that says the same. An import that is repeated writes it again.
+    private static func equal(of registration: Registration, in book: any DeviceBook) -> Registration? {
+        // A device of which something cannot be read gets one more. A store that does not answer refuses the write, too.
+        let others = try? book.registrations(of: registration.deviceKey)
+        return others?.first { $0.installationID == nil && $0.isEqual(to: registration) }
     }
 
     /// Removes a registration, and with the last of an installation the installation.
@@ -127,6 +137,6 @@ package struct RegistrationImport: Sendable {
     }
 
     private static var noRegistration: RefusedCall {
-        RefusedCall(404, detail: "The element RegistrationId is missing, or there is no such registration")
+        RefusedCall(404, detail: "There is no registration with this RegistrationId")
     }
 }

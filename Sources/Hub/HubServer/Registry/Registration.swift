@@ -66,14 +66,21 @@ package struct Registration: Sendable {
 
     /// The tags in lower case, for matching.
     package var foldedTags: [String] { tags.map { $0.lowercased() } }
+
+    /// True if another registration says the same of the same device, in whatever order and case of tags.
+    func isEqual(to other: Registration) -> Bool {
+        deviceKey == other.deviceKey && extras == other.extras && pushVariables == other.pushVariables
+            && Set(foldedTags) == Set(other.foldedTags) && template.map(\.texts) == other.template.map(\.texts)
+            && template?.headers == other.template?.headers
+    }
 }
 
 extension Registration.Template {
+    /// The texts without those of the header fields.
+    fileprivate var texts: [String?] { [text, name, expiry, priority, messageType] }
+
     /// The bytes of its texts.
-    var byteCount: Int {
-        let texts = [text] + [name, expiry, priority, messageType].compactMap { $0 }
-        return texts.reduce(headers.byteCount) { $0 + $1.utf8.count }
-    }
+    var byteCount: Int { texts.reduce(headers.byteCount) { $0 + ($1?.utf8.count ?? 0) } }
 }
 
 extension HTTPFields {

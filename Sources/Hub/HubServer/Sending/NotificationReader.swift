@@ -21,9 +21,11 @@ package struct NotificationReader {
         }
         let format = call.notificationHeader("Format") ?? ""
         guard format.equalsIgnoringCase("template") || HubPlatform(format: format) != nil else {
+            // The first sentences are the service's, which clients compare.
             throw .invalid(
                 "The HTTP header \"ServiceBusNotification-Format\" has an invalid value: \"\(format)\". Allowed values are "
-                    + "\"windows\", \"apple\", \"gcm\", \"template\", \"adm\", or \"windowsphone\".")
+                    + "\"windows\", \"apple\", \"gcm\", \"template\", \"adm\", or \"windowsphone\". "
+                    + "This hub also takes \"fcmv1\", \"browser\", \"baidu\" and \"xiaomi\".")
         }
         let platform = HubPlatform(format: format)
         if let platform, case .handles(let handles) = audience { for handle in handles { try check(handle, on: platform) } }

@@ -153,4 +153,55 @@ struct InstallationImportTests {
         #expect(try Self.installation("i", in: devices) == nil, "with its last registration it is gone")
         #expect(try Self.take(lines, into: devices, as: .update).allSatisfy { (try? $0.result.get()) == nil })
     }
+
+    private static func line(tags: String, kind: String = "Apple", element: String = "DeviceToken", more: String = "") -> String {
+        "<\(kind)RegistrationDescription xmlns=\"\(XMLWriter.serviceBus)\"><Tags>\(tags)</Tags>"
+            + "<\(element)>\(apple)</\(element)>\(more)</\(kind)RegistrationDescription>"
+    }
+
+    private static func template(_ name: String, priority: String = "5") -> String {
+        let header = "<ApnsHeader><Header>apns-priority</Header><Value>\(priority)</Value></ApnsHeader>"
+        let body = #"<BodyTemplate>{"aps":{"alert":"$(x)"}}</BodyTemplate><ApnsHeaders>"# + header + "</ApnsHeaders>"
+        return line(tags: "a", kind: "AppleTemplate", more: body + "<TemplateName>\(name)</TemplateName>")
+    }
+
+    @Test(arguments: [false, true]) func aLineThatIsRepeatedIsTheSameRegistration(_ isFile: Bool) throws {
+        let (devices, kept) = try Self.store(isFile: isFile)
+        defer { withExtendedLifetime(kept) {} }
+        let lines = [
+            Self.line(tags: "a,B"), Self.line(tags: "a"), Self.line(tags: ""), Self.template("one"), Self.template("two"),
+            Self.template("one", priority: "10"), Self.line(tags: "a", kind: "FcmV1", element: "FcmV1RegistrationId"),
+        ]
+        let first = try Self.take(lines, into: devices).map { try $0.result.get().id }
+        #expect(Set(first).count == lines.count, "each says something else")
+        let spelt = lines.map { $0.replacing("a,B", with: "b,A,a").replacing("<DeviceToken>AB", with: "<DeviceToken>ab") }
+        let second = try Self.take(spelt, into: devices, at: 200).map { try $0.result.get() }
+        #expect(second.map(\.id) == first && second.allSatisfy { $0.etag == 2 && $0.writtenAt == 200 })
+        #expect(try Self.lines(of: devices).count == lines.count)
+        let within = try Self.take([lines[0].replacing("a,B", with: "c"), lines[0].replacing("a,B", with: "C")], into: devices)
+        #expect(try Set(within.map { try $0.result.get().id }).count == 1, "also within one portion")
+    }
+
+    @Test func aRegistrationOfAnInstallationIsNoneToWriteAgain() throws {
+        let devices = MemoryDevices()
+        _ = try Self.write(#"{"installationId":"i","platform":"apns","pushChannel":"\#(Self.apple)"}"#, to: devices)
+        let tags = "$InstallationId:{i}"
+        let other = Self.line(tags: tags, kind: "AppleTemplate", more: "<BodyTemplate>{\"a\":\"b\"}</BodyTemplate>")
+        for now in [100, 200] as [Int64] {
+            let written = try #require(try Self.take([other], into: devices, at: now).first).result.get()
+            #expect(written.installationID == nil, "a template without a name is of no installation")
+        }
+        #expect(try Self.lines(of: devices).count == 2)
+    }
+
+    @Test(arguments: [HubJob.Kind.update, .delete])
+    func anIDThatIsMissingIsToldFromOneThatIsNotThere(_ kind: HubJob.Kind) throws {
+        let line = Self.line(tags: "a")
+        let named = Self.line(tags: "a", more: "<RegistrationId>1-1-1</RegistrationId>")
+        let problems = try Self.take([line, named], into: MemoryDevices(), as: kind).map { outcome -> String? in
+            if case .failure(let fault) = outcome.result { fault.answer.detail } else { nil }
+        }
+        #expect(
+            problems == ["The element RegistrationId is missing or empty", "There is no registration with this RegistrationId"])
+    }
 }

@@ -125,6 +125,14 @@ struct JobRunTests {
         #expect(try kept.devices.counts().registrations == 0)
     }
 
+    @Test func anImportThatIsRepeatedMakesNoSecondRegistrations() throws {
+        try put((1...999).map(Self.line).joined(separator: "\n"), at: "in")
+        for id in ["1", "2"] { #expect(try run(.create, id: id, input: "in").status == .completed) }
+        #expect(try kept.devices.counts().registrations == 999)
+        let ids = try ["1", "2"].map { try text("out/hub/\($0)/Output.txt")?.matches(of: /<RegistrationId>([\d-]+)</).map(\.1) }
+        #expect(ids[0]?.count == 999 && ids[0] == ids[1])
+    }
+
     @Test func aJobWhoseStoreDoesNotAnswerFails() throws {
         try put((1...3).map(Self.line).joined(separator: "\n"), at: "in")
         jobs.close()
