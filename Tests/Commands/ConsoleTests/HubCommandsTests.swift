@@ -134,7 +134,8 @@ import Testing
         let file = try stage.write(all.joined(separator: "\n"), to: "in.txt")
         #expect(stage.run("import", file, state: "a.db").code == .done)
         let erased = stage.run("erase", "--user", "alice", "-o", "json", state: "a.db")
-        #expect(erased.code == .done && erased.output.contains(#""installations":1,"registrations":2}"#), "\(erased.output)")
+        let told = #""installations":1,"registrations":2,"ended":0,"canceled":0,"kept":0,"refusals":0}"#
+        #expect(erased.code == .done && erased.output.contains(told), "\(erased.output)")
         let left = stage.run("export", "-", state: "a.db").lines
         #expect(left.count == 1 && left[0].contains("username:bob"))
         #expect(stage.run("erase", "--user", "alice", state: "a.db").code == .nothingMatched)

@@ -107,6 +107,52 @@ struct FeedbackRows {
             registrationID: try row.string(4), installationID: row.optionalString(5), notificationID: try row.string(6))
     }
 
+    /// Removes the refused devices of a user among some. Returns the number of the last that was looked at, or nil at the end, and the count
+    /// of those removed.
+    func remove(of user: FoundUser, behind number: Int64, limit: Int) throws(RefusedCall) -> (last: Int64?, count: Int) {
+        let stored = try connection.rows(
+            """
+            SELECT time, outcome, refusal.platform, handle, registration, installation, id, refusal.number, refusal.feedback
+            FROM refusal JOIN message ON message.number = refusal.message
+            WHERE refusal.number > ? ORDER BY refusal.number LIMIT ?
+            """, with: [.number(number), .number(Int64(limit))], read: stored)
+        let own = stored.filter { $0.feedback.map(user.has) ?? false }
+        try remove(own)
+        return (stored.last?.number, own.count)
+    }
+
+    /// Removes the refused devices of a notification. Returns their number.
+    func remove(of message: Int64) throws(RefusedCall) -> Int {
+        let stored = try connection.rows(
+            """
+            SELECT time, outcome, refusal.platform, handle, registration, installation, id, refusal.number, refusal.feedback
+            FROM refusal JOIN message ON message.number = refusal.message WHERE refusal.message = ?
+            """, with: [.number(message)], read: stored)
+        try remove(stored)
+        return stored.count
+    }
+
+    /// A refused device of a row. One that cannot be read holds up no other.
+    private func stored(_ row: Statement) throws(RefusedCall) -> (feedback: PNSFeedback?, number: Int64, blob: Int64) {
+        (try? feedback(row), try row.number(7), try row.number(8))
+    }
+
+    /// Removes refused devices, and blobs that have no other.
+    private func remove(_ stored: [(feedback: PNSFeedback?, number: Int64, blob: Int64)]) throws(RefusedCall) {
+        for refusal in stored {
+            let byteCount = refusal.feedback.map { Refusal($0).byteCount } ?? 0
+            try connection.run("DELETE FROM refusal WHERE number = ?", with: [.number(refusal.number)])
+            try connection.run(
+                "UPDATE feedback SET byte_count = byte_count - ? WHERE number = ?",
+                with: [.number(Int64(byteCount)), .number(refusal.blob)])
+        }
+        for blob in Set(stored.map(\.blob)) {
+            try connection.run(
+                "DELETE FROM feedback WHERE number = ?1 AND NOT EXISTS (SELECT 1 FROM refusal WHERE feedback = ?1)",
+                with: [.number(blob)])
+        }
+    }
+
     /// Removes the oldest blob, if nothing was added to it at a time or later. Returns the number of those removed.
     func removeOldest(before time: Int64) throws(RefusedCall) -> Int {
         let number = try connection.row(

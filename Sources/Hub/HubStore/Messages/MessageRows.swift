@@ -42,6 +42,16 @@ struct MessageRows {
         }
     }
 
+    /// The audience of a notification, by its number.
+    struct Addressed {
+        let number: Int64
+        let isEnded: Bool
+        /// The tags that it is for. Nil for one to devices.
+        let expression: TagExpression?
+        /// The devices that it names.
+        let devices: [DeviceKey]
+    }
+
     let connection: HubConnection
 
     /// Adds a notification.
@@ -156,6 +166,38 @@ struct MessageRows {
             "UPDATE message SET ended = ?, ending = ? WHERE number = ?",
             with: [.number(now), .number(ending.rawValue), .number(number)])
         try connection.run("DELETE FROM payload WHERE message = ?", with: [.number(number)])
+    }
+
+    /// Notifications that have tags, or handles on their way, in the order of their numbers.
+    func addressed(behind number: Int64, limit: Int) throws(RefusedCall) -> [Addressed] {
+        try connection.rows(
+            """
+            SELECT number, format, tags, ended, CASE WHEN tags IS NULL THEN sealed END
+            FROM message LEFT JOIN payload ON payload.message = message.number
+            WHERE number > ? AND (tags IS NOT NULL OR audience = ? AND ended IS NULL) ORDER BY number LIMIT ?
+            """, with: [.number(number), .number(AudienceKind.handles.rawValue), .number(Int64(limit))]
+        ) { (row) throws(RefusedCall) in
+            // A payload that cannot be read holds up no other.
+            let devices = try? row.bytes(4).map { (sealed) throws(RefusedCall) in
+                try self.devices(in: sealed, of: row.string(1))
+            }
+            return Addressed(
+                number: try row.number(0), isEnded: row.integer(3) != nil,
+                expression: row.bytes(2).flatMap { try? TagExpression(parsing: $0) }, devices: devices ?? [])
+        }
+    }
+
+    /// The devices of the handles in a payload.
+    private func devices(in sealed: [UInt8], of format: String) throws(RefusedCall) -> [DeviceKey] {
+        guard let platform = HubPlatform(format: format) else { return [] }
+        var reader = PackedReader(try connection.seal.opened(sealed))
+        _ = try reader.fields()
+        return try reader.texts().map { DeviceKey(platform: platform, handle: $0) }
+    }
+
+    /// Takes the tags of a notification away, which must be at its end.
+    func removeTags(of number: Int64) throws(RefusedCall) {
+        try connection.run("UPDATE message SET tags = NULL WHERE number = ?", with: [.number(number)])
     }
 
     /// The telemetry of a notification.

@@ -13,43 +13,75 @@ package struct UserRemoval {
     package private(set) var unreadableCount = 0
     /// The user's tags, in lower case.
     private let tags: Set<String>
+    /// The user's devices that were found.
+    private(set) var user: FoundUser
 
     /// A removal that has not begun.
     ///
     /// - Parameter tags: The tags by which devices are the user's.
-    package init(ofTags tags: [String]) { self.tags = Set(tags.map { $0.lowercased() }) }
+    package init(ofTags tags: [String]) {
+        self.tags = Set(tags.map { $0.lowercased() })
+        user = FoundUser(tags: self.tags)
+    }
 
-    /// Removes them all, some in each change.
+    /// Finds them all, and removes nothing.
+    ///
+    /// - Parameter devices: The devices of the hub.
+    /// - Throws: 503.
+    package mutating func find(on devices: any DeviceStore) throws(RefusedCall) {
+        for tag in tags.sorted() {
+            var cursor: Int? = 0
+            while let start = cursor {
+                let found = try devices.read { (book) throws(RefusedCall) in
+                    try book.page(of: .tagged(tag), from: start, limit: Self.portion)
+                }
+                for registration in found.page { user.add(registration) }
+                cursor = found.next
+            }
+        }
+        // An installation whose handle is gone has no registration that could be found by a tag.
+        var last: String?
+        repeat { last = try findInstallations(behind: last, on: devices) } while last != nil
+    }
+
+    /// Removes those that were found, some in each change.
     ///
     /// - Parameter devices: The devices of the hub.
     /// - Throws: 503. What was removed by then stays so.
-    package mutating func run(on devices: any DeviceStore) throws(RefusedCall) {
+    package mutating func remove(from devices: any DeviceStore) throws(RefusedCall) {
         for tag in tags.sorted() { while try removePortion(tagged: tag, from: devices) {} }
-        // An installation whose handle is gone has no registration that could be found by a tag.
-        var last: String?
-        repeat { last = try removeInstallations(behind: last, from: devices) } while last != nil
+        var left = user.installations.sorted()[...]
+        while !left.isEmpty {
+            let ids = Array(left.prefix(Self.portion))
+            installationCount += try devices.change { (book) throws(RefusedCall) in
+                var count = 0
+                for id in ids where try book.installation(id) != nil {
+                    try book.removeInstallation(id)
+                    count += 1
+                }
+                return count
+            }
+            left = left.dropFirst(Self.portion)
+        }
     }
 
-    /// Removes the user's among some installations. Returns the last that was looked at, or nil at the end.
-    private mutating func removeInstallations(
-        behind last: String?, from devices: any DeviceStore
+    /// Finds the user's among some installations. Returns the last that was looked at, or nil at the end.
+    private mutating func findInstallations(
+        behind last: String?, on devices: any DeviceStore
     ) throws(RefusedCall) -> String? {
         let seen = try devices.read { [tags] (book) throws(RefusedCall) in
             let ids = try book.installationIDs(behind: last, limit: Self.portion)
-            var (own, unreadableCount): ([String], Int) = ([], 0)
+            var (own, unreadableCount): ([StoredInstallation], Int) = ([], 0)
             for id in ids {
                 do throws(RefusedCall) {
-                    if let found = try book.installation(id), found.isOfAny(tags) { own.append(id) }
+                    if let found = try book.installation(id), found.isOfAny(tags) { own.append(found) }
                 } catch {
                     unreadableCount += 1
                 }
             }
             return (last: ids.last, own: own, unreadableCount: unreadableCount)
         }
-        if !seen.own.isEmpty {
-            try devices.change { (book) throws(RefusedCall) in for id in seen.own { try book.removeInstallation(id) } }
-        }
-        installationCount += seen.own.count
+        for installation in seen.own { user.add(installation) }
         unreadableCount += seen.unreadableCount
         return seen.last
     }

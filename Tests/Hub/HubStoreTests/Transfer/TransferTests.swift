@@ -175,3 +175,11 @@ struct TransferTests {
         #expect(try stage.lines().count == 1)
     }
 }
+
+extension UserRemoval {
+    /// Finds all, and removes it.
+    fileprivate mutating func run(on devices: any DeviceStore) throws(RefusedCall) {
+        try find(on: devices)
+        try remove(from: devices)
+    }
+}

@@ -57,11 +57,14 @@ extension Command {
         run: ExportCommand.run)
 
     static let hubErase = Command(
-        "hub erase", .operators, "Remove all devices of a user from a hub's file, and overwrite their bytes",
+        "hub erase", .operators, "Remove a user from a hub's file, and overwrite the bytes",
         examples: [
             "pushfan hub erase --user alice", "pushfan hub erase --user alice --state /var/lib/pushfan/hub.db",
             "pushfan hub erase --user alice --hub north --hubs-file /etc/pushfan/hub.yaml -o json",
         ],
-        groups: [.selection([Flag("user", "NAME", "The user")]), ofHub, .output([.table, .json])],
+        groups: [
+            .selection([Flag("user", "NAME", "The user, without regard to the case of A to Z")]), ofHub,
+            .output([.table, .json]),
+        ],
         readOn: "pushfan help users remove, pushfan help privacy", run: EraseCommand.run)
 }
