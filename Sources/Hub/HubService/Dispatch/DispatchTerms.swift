@@ -9,6 +9,8 @@ package struct DispatchTerms: Sendable {
     package var retention: Duration
     /// The most devices of a page.
     package var pageSize = 1000
+    /// The most devices of the first page, so that the first push does not wait for many others.
+    package var firstPageSize = 100
     /// The pages of one notification that may be on their way.
     package var pagesPerMessage = 2
     /// The notifications that are on their way at once. Those to many devices leave a quarter to those that begin.

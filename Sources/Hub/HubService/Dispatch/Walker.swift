@@ -219,7 +219,8 @@ final class Walker {
     /// Reads a page of the notification whose turn it is, and hands its pushes over. Returns false if there is none to read.
     private func readPage(at now: WalkMoment, by terms: DispatchTerms) -> Bool {
         guard let number = nextTurn(at: now, by: terms), var run = running[number] else { return false }
-        let limit = terms.pageLimit(for: run.walk.message.notification)
+        let most = terms.pageLimit(for: run.walk.message.notification)
+        let limit = run.walk.isFresh ? min(most, terms.firstPageSize) : most
         do throws(RefusedCall) {
             let read = try page(of: run.walk, limit: limit)
             let (pageNumber, page) = run.walk.take(read, at: now.wall, isOver: run.expiry <= now.steady)
