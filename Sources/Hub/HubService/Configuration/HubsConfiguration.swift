@@ -45,8 +45,8 @@ package struct HubsConfiguration: Sendable, Equatable {
     package var tls: TLS?
     /// The address of probes and metrics. Nil for none of its own.
     package var probes: String?
-    /// Threads that serve, 1 to 64.
-    package var threadCount = 16
+    /// Threads that serve, 1 to 64. Each waits for the disk while it writes, and those that wait together share one wait.
+    package var threadCount = 64
     /// True if `X-Forwarded-Proto` decides the scheme of links.
     package var trustsForwardedProto = false
     /// True if programs on this machine need no token to see devices, and learn the reasons of probes.
